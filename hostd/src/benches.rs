@@ -17,7 +17,7 @@ use tracing::warn;
 use crate::http::relay::Relays;
 
 /// The handler group that keeps the wiring of devices, and the beginning of its keys.
-pub const WIRING: (&str, &str) = ("devices", "wiring/");
+pub(crate) const WIRING: (&str, &str) = ("devices", "wiring/");
 
 /// What the key of a job is called among its secrets.
 const KEY: &str = "BENCHPOD_API_KEY";

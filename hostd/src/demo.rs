@@ -68,7 +68,7 @@ pub async fn ensure(services: &Services) -> anyhow::Result<Demo> {
 }
 
 /// Print what to try next.
-pub fn print_welcome(url: &str, demo: &Demo, services: &Services) {
+pub(crate) fn print_welcome(url: &str, demo: &Demo, services: &Services) {
     let devices = services.devices.all();
     let device = devices.first().map_or("", |d| d.id.as_str());
     let key = &demo.api_key;
@@ -88,7 +88,7 @@ pub fn print_welcome(url: &str, demo: &Demo, services: &Services) {
 }
 
 /// Print the one-time link of a first start.
-pub fn print_sign_in(url: &str, code: &str) {
+pub(crate) fn print_sign_in(url: &str, code: &str) {
     print(&format!(
         "Sign in as owner with this one-time code, within 15 minutes:\n\n  \
          curl -s -H 'Content-Type: application/json' -d '{{\"code\":\"{code}\"}}' {url}/api/auth/session\n"
@@ -100,7 +100,7 @@ pub fn print_sign_in(url: &str, code: &str) {
 ///
 /// # Errors
 /// The file cannot be written.
-pub async fn write_ready_file(
+pub(crate) async fn write_ready_file(
     path: &Path,
     url: &str,
     demo: Option<&Demo>,

@@ -21,6 +21,7 @@ pub(crate) const HANDLERS: &[Embedded] = embedded![
     "captures",
     "cloud",
     "devices",
+    "emi",
     "jobs",
     "plugins",
     "secrets",

@@ -242,6 +242,7 @@ fn instantiate(
                     caller: None,
                     lease: None,
                     client: None,
+                    origin: None,
                     answer_by: Instant::now(),
                     disk_full: Arc::default(),
                 },

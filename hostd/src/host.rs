@@ -25,6 +25,7 @@ mod context;
 mod decode;
 pub(crate) mod devices;
 pub(crate) mod door;
+mod emi;
 mod flashing;
 mod jobs;
 mod keys;
@@ -85,6 +86,7 @@ const INTERFACES: &[(&str, LinkFn)] = &[
     ("captures", captures::link),
     ("decode", decode::link),
     ("devices", devices::link),
+    ("emi", emi::link),
     ("flashing", flashing::link),
     ("jobs", jobs::link),
     ("keys", keys::link),
@@ -135,7 +137,7 @@ impl Call {
 
     /// For this requester, in whose share of the group it counts.
     #[must_use]
-    pub fn with_requester(mut self, requester: Requester) -> Self {
+    pub(crate) fn with_requester(mut self, requester: Requester) -> Self {
         self.requester = Some(requester);
         self
     }
@@ -201,6 +203,7 @@ mod tests {
             "badges",
             "builds",
             "devices",
+            "emi",
             "captures",
             "cloud",
             "jobs",
@@ -225,6 +228,8 @@ mod tests {
         assert!(!world("jobs").unwrap().contains(&"secrets"));
         // Who installs code reaches no device and no secret by it.
         assert_eq!(world("plugins").unwrap(), ["log", "plugins", "uploads"]);
+        // What reads files of strangers reaches nothing of the bench.
+        assert_eq!(world("emi").unwrap(), ["emi", "log", "uploads"]);
         // What anybody can ask for reaches nothing else.
         assert_eq!(world("badges").unwrap(), ["badges", "log"]);
     }

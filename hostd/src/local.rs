@@ -130,7 +130,7 @@ impl LocalBench {
     ///
     /// # Errors
     /// One cannot be read, or not be written.
-    pub fn keep_captures(&self, job: &Job, out: &Path) -> anyhow::Result<()> {
+    pub(crate) fn keep_captures(&self, job: &Job, out: &Path) -> anyhow::Result<()> {
         captures::keep(
             self.runtime.handle(),
             &self.services.captures,

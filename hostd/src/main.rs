@@ -6,8 +6,8 @@ use base::logging;
 use clap::Parser;
 use hostd::cli::Cli;
 
-mod compile;
 mod embedded;
+mod workers;
 
 #[cfg(test)]
 mod tests;
@@ -15,7 +15,7 @@ mod tests;
 fn main() -> ExitCode {
     // Before any thread starts: jails are made by executing this program anew.
     jail::entry();
-    compile::entry();
+    workers::entry();
     logging::tell_panics();
     match Cli::parse().run(embedded::HANDLERS) {
         Ok(code) => code,

@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use analysis::{Analysis, Children};
 use anyhow::{Context, bail};
 use base::clock::Clock;
 use base::config::{Config, PodsConfig};
@@ -11,6 +12,7 @@ use base::space::{self, Space};
 use dispatch::{Begun, Jobs, Parts};
 use identity::Identity;
 use identity::oidc::Oidc;
+use lab::blobs::Blobs;
 use lab::builds::Builds;
 use lab::captures::Captures;
 use lab::devices::Devices;
@@ -88,8 +90,11 @@ pub async fn open(config: &Config) -> anyhow::Result<(Services, Arc<ServerBenche
         public_url: config.http.public_url.clone(),
     };
     let jobs = open_jobs(begun, parts).await?;
+    let analysis = open_analysis(config, &ground, lab.builds.blobs()).await?;
     let services = Services {
         jobs,
+        analysis,
+        public_url: config.http.public_url.clone(),
         vault,
         notices,
         plugins: OnceLock::new(),
@@ -196,6 +201,27 @@ impl Lab {
             relays: OnceLock::new(),
         })
     }
+}
+
+/// What looks at boards, each in a child that is this program once more.
+async fn open_analysis(
+    config: &Config,
+    ground: &Ground,
+    blobs: &Arc<Blobs>,
+) -> anyhow::Result<Arc<Analysis>> {
+    let program = std::env::current_exe().context("find this program")?;
+    let verb = vec![analysis::VERB.into()];
+    let work = config.data_dir.join(base::folder::ANALYSES);
+    let children = Children::open(program, verb, &config.emi, &work);
+    let children = children.with_context(|| format!("clear {}", work.display()))?;
+    let parts = analysis::Parts {
+        store: ground.store.clone(),
+        clock: ground.clock.clone(),
+        blobs: blobs.clone(),
+        runner: Arc::new(children),
+    };
+    let opened = Analysis::open(&config.emi, parts).await;
+    opened.context("open the analysis of boards")
 }
 
 /// Seals what an earlier version left open, and tells what cannot be read. Nobody waits for it: it opens everything that

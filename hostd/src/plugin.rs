@@ -16,7 +16,7 @@ use base::config::PluginsConfig;
 use bytes::Bytes;
 use http::StatusCode;
 use plugins::cache::{Cache, TOTAL_BYTES_DEFAULT};
-use plugins::compile::{Compiler, Limits};
+use plugins::compile::{Compiler, LIMITS};
 use plugins::installed::{Installed, Parts};
 use plugins::rights::{Behind, Caller, Denied, Rights};
 use plugins::signature::{Keys, Policy};
@@ -55,8 +55,10 @@ mod installs;
 mod lifecycle;
 mod loaded;
 pub mod logs;
+pub mod meter;
 pub mod order;
 mod outbound;
+mod proxy;
 mod public;
 pub mod refused;
 mod reports;
@@ -137,10 +139,9 @@ impl Opened {
         });
         let installed = installed.await.context("read what plugins are installed")?;
         let program = std::env::current_exe().context("find this program")?;
-        let limits = Limits::default();
         Ok(Self {
             installed,
-            compiler: Compiler::new(program, vec![COMPILE_VERB.into()], limits),
+            compiler: Compiler::new(program, vec![COMPILE_VERB.into()], LIMITS),
             folder: data.join(base::folder::PLUGIN_CACHE),
         })
     }
@@ -288,10 +289,20 @@ impl Plugins {
         let config = self.config(plugin, &org).await?;
         let (services, facts) = (self.services.clone(), facts.clone());
         let call = PluginCall::new(services, facts, (rights, config), context, Some(requester));
-        match (asked.group, plugin.endpoints(), plugin.reports()) {
-            (reports::GROUP, _, Some(reports)) => reports.answer(&asked, call).await,
-            (_, Some(endpoints), _) => Ok(endpoints.answer(asked, call).await),
-            _ => Err(ApiError::not_found(&asked.request.path)),
+        let no_such = || ApiError::not_found(&asked.request.path);
+        match asked.group {
+            reports::GROUP => {
+                let reports = plugin.reports().ok_or_else(no_such)?;
+                reports.answer(&asked, call).await
+            }
+            proxy::GROUP => {
+                let proxy = plugin.proxy().ok_or_else(no_such)?;
+                proxy.answer(asked, call).await
+            }
+            _ => {
+                let endpoints = plugin.endpoints().ok_or_else(no_such)?;
+                Ok(endpoints.answer(asked, call).await)
+            }
         }
     }
 
@@ -375,7 +386,6 @@ fn behind(context: &Context) -> Behind {
     Behind::Caller(Caller {
         org: caller.org().to_owned(),
         scopes: scopes.map(|scope| scope.as_str().to_owned()).collect(),
-        is_admin: caller.is_admin(),
         devices: caller.devices().map(|ids| ids.iter().cloned().collect()),
     })
 }

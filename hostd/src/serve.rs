@@ -18,6 +18,7 @@ use crate::demo;
 use crate::groups::{self, Embedded, Loading};
 use crate::holders;
 use crate::http::arrivals::Arrivals;
+use crate::http::desk::Desk;
 use crate::http::dial::DialIn;
 use crate::http::gateway::Gateway;
 use crate::http::native::Native;
@@ -130,6 +131,8 @@ async fn serve(
             .with_context(|| format!("write {}", path.display()))?;
     }
     services.jobs.settle_in();
+    let settled = services.analysis.settle_in().await;
+    settled.context("go on with analyses")?;
     let stop = async {
         stop.await;
         gateway.native.set_ready(false);
@@ -145,6 +148,7 @@ async fn serve(
     services.flashing.stop().await;
     services.updates.stop().await;
     services.captures.stop().await;
+    services.analysis.stop().await;
     services.devices.stop();
     services.store.close().await.context("close the store")?;
     info!("stopped");
@@ -237,6 +241,13 @@ pub fn gateway(
         ),
         arrivals: Arrivals::new(&config.http, &config.uploads, services.builds.upload_wait()),
         dial: DialIn::new(config, services.dialled.clone()),
+        desk: Desk::new(
+            config
+                .emi
+                .local
+                .then(|| services.auth.default_org())
+                .as_deref(),
+        ),
         proxies: Proxies::parse(&config.http.trusted_proxies)
             .map_err(|e| anyhow::anyhow!("read http.trusted_proxies: {e}"))?,
     })

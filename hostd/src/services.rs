@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock, Weak};
 
+use analysis::Analysis;
 use base::clock::Clock;
 use base::space::Space;
 use dispatch::Jobs;
@@ -40,8 +41,11 @@ pub struct Services {
     pub uarts: Arc<Uarts>,
     pub flashing: Arc<Flashing>,
     pub jobs: Arc<Jobs>,
+    pub analysis: Arc<Analysis>,
     pub vault: Arc<Vault>,
     pub notices: Arc<Notices>,
+    /// Under which people reach the server; empty = nobody knows.
+    pub public_url: String,
     /// Those that answer requests hold the services, so they come later.
     pub plugins: OnceLock<Weak<Plugins>>,
 }

@@ -1,7 +1,6 @@
 //! The wasmtime engine: how it is configured, its clock, and how components get into it.
 
 use std::hash::{Hash, Hasher};
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -168,18 +167,6 @@ impl Engine {
     pub fn load(&self, precompiled: &[u8]) -> Result<Component, LoadError> {
         // SAFETY: the caller vouches for the origin, as the documentation demands.
         unsafe { Component::deserialize(&self.inner.engine, precompiled) }
-            .map_err(LoadError::precompiled)
-    }
-
-    /// As [`Engine::load`], mapping the file instead of copying it. It must not change while it
-    /// is loaded: replace it, do not overwrite it.
-    ///
-    /// # Errors
-    /// As [`Engine::load`], or the file cannot be read.
-    #[allow(unsafe_code, reason = "precompiled components are machine code")]
-    pub fn load_file(&self, path: &Path) -> Result<Component, LoadError> {
-        // SAFETY: the caller vouches for the origin, as the documentation demands.
-        unsafe { Component::deserialize_file(&self.inner.engine, path) }
             .map_err(LoadError::precompiled)
     }
 

@@ -82,9 +82,14 @@ impl LoadError {
 }
 
 fn is_too_large(error: &wasmtime::Error) -> bool {
+    worded(error, &TOO_LARGE)
+}
+
+/// Whether wasmtime says one of these.
+fn worded(error: &wasmtime::Error, wordings: &[&str]) -> bool {
     error.chain().any(|cause| {
         let cause = cause.to_string();
-        TOO_LARGE.iter().any(|wording| cause.contains(wording))
+        wordings.iter().any(|wording| cause.contains(wording))
     })
 }
 
@@ -146,7 +151,13 @@ pub enum CallError {
     BadResponse(#[from] BadResponse),
     #[error("send a response of {bytes} bytes: the limit is {bytes_max}")]
     ResponseTooLarge { bytes: usize, bytes_max: usize },
+    /// All that one call returns, or gives to a function of the host.
+    #[error("move data out of the guest: one call may move {bytes_max} bytes")]
+    Transfer { bytes_max: usize },
 }
+
+/// How wasmtime words that a guest gives or returns more than it may: such errors have no type.
+const TOO_MUCH: &str = "fuel allocated for hostcalls has been exhausted";
 
 impl CallError {
     /// An error from a running guest.
@@ -168,6 +179,9 @@ impl CallError {
         match error.downcast_ref::<Trap>() {
             Some(Trap::StackOverflow) => Self::StackOverflow,
             Some(trap) => Self::Trap { trap: *trap },
+            None if worded(&error, &[TOO_MUCH]) => Self::Transfer {
+                bytes_max: options.transfer_bytes_max(),
+            },
             None => Self::Fault { source: error },
         }
     }

@@ -218,7 +218,8 @@ impl<T: CallData, X: Exports<T>> Guest<T, X> {
     }
 
     /// A fresh instance and a place for it, for calls that follow one another and share what the
-    /// guest keeps between them. `id` names them in the log.
+    /// guest keeps between them. It starts on a thread of lower priority, as calls of [`Guest::call_apart`]. `id` names
+    /// them in the log.
     ///
     /// # Errors
     /// All places are taken, or the guest does not start; logged here.
@@ -232,10 +233,18 @@ impl<T: CallData, X: Exports<T>> Guest<T, X> {
         let started = Instant::now();
         let deadline = started + Duration::from_millis(self.options.deadline_ms);
         let outer = tokio::time::Instant::from_std(deadline + DEADLINE_GRACE);
-        let instance = pin!(self.instantiate(data, deadline));
-        let instance = tokio::time::timeout_at(outer, instance)
-            .await
-            .unwrap_or_else(|_| Err(CallError::deadline(&self.options).into()))
+        let guest = self.clone();
+        // What a component computes when it starts has no higher priority than its calls.
+        let work = async move {
+            let instance = pin!(guest.instantiate(data, deadline));
+            let made = tokio::time::timeout_at(outer, instance).await;
+            let late = |_| Err(CallError::deadline(&guest.options).into());
+            made.unwrap_or_else(late).map(|instance| (instance, place))
+        };
+        let made = self.threads().run(work).await;
+        let none = || Err(CallError::overloaded(&self.options).into());
+        let (instance, place) = made
+            .unwrap_or_else(none)
             .map_err(|failure| self.report(id, failure))?;
         Ok(Session::new(self.clone(), id, instance, place))
     }

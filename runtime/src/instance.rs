@@ -18,11 +18,6 @@ use crate::state::{CallData, State};
 /// Host resources that one guest may hold at once.
 const COMPONENT_HANDLES_MAX: usize = 4_096;
 
-/// Bytes a guest may hand to the host in one call beyond a response body: arguments, headers.
-/// Without this limit a list of many pointers to one long string would grow without bound on our
-/// side.
-const TRANSFER_BYTES_EXTRA: usize = 2 << 20;
-
 pub(crate) struct Instance<T: CallData, X> {
     store: Store<State<T>>,
     exports: X,
@@ -46,7 +41,7 @@ impl<T: CallData, X: Exports<T>> Instance<T, X> {
         let state = State::new(data, options.memory_bytes_max, *table_elements);
         let mut store = Store::new(engine.inner(), state);
         store.limiter(|state| &mut state.limits);
-        store.set_hostcall_fuel(options.response_bytes_max + TRANSFER_BYTES_EXTRA);
+        store.set_hostcall_fuel(options.transfer_bytes_max());
         store.set_max_component_handles(COMPONENT_HANDLES_MAX);
         let meter = Arc::new(Meter::new(options.compute_ms_max));
         let watching = meter.clone();

@@ -54,7 +54,7 @@ pub use reply::{BadResponse, Reply, ReplyBody};
 pub use section::custom_section;
 pub use session::Session;
 pub use state::{CallData, State};
-pub use stream::BodyStream;
+pub use stream::{BodyStream, Trailers};
 pub use upgrade::Upgrade;
 
 /// Generated from `wit/`: the records that go in and out, and the handler export.

@@ -46,30 +46,6 @@ pub struct Metrics {
     pub instances_retired: u64,
 }
 
-impl Metrics {
-    /// Those of two guests together.
-    #[must_use]
-    pub fn with(self, other: Self) -> Self {
-        Self {
-            calls: self.calls + other.calls,
-            call_us: self.call_us + other.call_us,
-            buckets: std::array::from_fn(|bucket| self.buckets[bucket] + other.buckets[bucket]),
-            traps: self.traps + other.traps,
-            deadlines: self.deadlines + other.deadlines,
-            memory_limits: self.memory_limits + other.memory_limits,
-            stack_overflows: self.stack_overflows + other.stack_overflows,
-            bad_responses: self.bad_responses + other.bad_responses,
-            cancelled: self.cancelled + other.cancelled,
-            overloads: self.overloads + other.overloads,
-            in_flight: self.in_flight + other.in_flight,
-            instances_idle: self.instances_idle + other.instances_idle,
-            instances_live: self.instances_live + other.instances_live,
-            instances_created: self.instances_created + other.instances_created,
-            instances_retired: self.instances_retired + other.instances_retired,
-        }
-    }
-}
-
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     calls: AtomicU64,
@@ -111,7 +87,9 @@ impl Counters {
                 bump(&self.stack_overflows);
                 bump(&self.traps);
             }
-            CallError::Trap { .. } | CallError::Fault { .. } => bump(&self.traps),
+            CallError::Trap { .. } | CallError::Fault { .. } | CallError::Transfer { .. } => {
+                bump(&self.traps);
+            }
         }
     }
 

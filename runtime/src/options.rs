@@ -4,6 +4,11 @@ use std::time::Duration;
 
 use admission::Limits;
 
+/// Bytes that a guest may hand to the host in one call beyond a response body: arguments, headers.
+/// Without this limit a list of many pointers to one long string would grow without bound on our
+/// side.
+const TRANSFER_BYTES_EXTRA: usize = 2 << 20;
+
 /// Where the instance that answers a call comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
@@ -89,6 +94,11 @@ impl GuestOptions {
             Some(version) => format!("plugin {} {version}", self.name),
             None => format!("handler {}", self.name),
         }
+    }
+
+    /// Bytes that a guest may hand to the host in one call: a return, or the arguments of a host function.
+    pub(crate) fn transfer_bytes_max(&self) -> usize {
+        self.response_bytes_max + TRANSFER_BYTES_EXTRA
     }
 
     /// Who is let in.

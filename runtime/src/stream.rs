@@ -1,17 +1,24 @@
 //! A response body that the host produces while it is being sent. A guest holds it only as a
 //! handle that it can pass on or drop.
 
+use std::fmt;
 use std::io;
-use std::task::{Context, Poll};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use tokio::sync::mpsc::Receiver;
 
+/// Names and values that come behind a body.
+pub type Trailers = Vec<(String, String)>;
+
 /// The reading end of a bounded queue of body parts. Dropping it tells the producer to stop.
-#[derive(Debug)]
 pub struct BodyStream {
     content_type: Option<String>,
     parts: Receiver<io::Result<Bytes>>,
+    /// Bytes that are still to come, if the producer has said how many there are.
+    left: Option<u64>,
+    trailers: Option<Pin<Box<dyn Future<Output = Option<Trailers>> + Send>>>,
 }
 
 impl BodyStream {
@@ -22,7 +29,29 @@ impl BodyStream {
         Self {
             content_type,
             parts,
+            left: None,
+            trailers: None,
         }
+    }
+
+    /// With as many bytes as the producer promises, and what it may add behind them.
+    #[must_use]
+    pub fn ending(
+        self,
+        length: Option<u64>,
+        trailers: impl Future<Output = Option<Trailers>> + Send + 'static,
+    ) -> Self {
+        Self {
+            left: length,
+            trailers: Some(Box::pin(trailers)),
+            ..self
+        }
+    }
+
+    /// Bytes that are still to come, if that is known.
+    #[must_use]
+    pub fn left(&self) -> Option<u64> {
+        self.left
     }
 
     /// Media type of the bytes, if the producer gave one.
@@ -34,15 +63,40 @@ impl BodyStream {
     /// The next part, None at the end.
     pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
         let next = self.parts.poll_recv(cx);
-        if let Poll::Ready(Some(Err(_))) = next {
-            self.parts.close();
+        match &next {
+            Poll::Ready(Some(Err(_))) => self.parts.close(),
+            Poll::Ready(Some(Ok(part))) => {
+                if let Some(left) = &mut self.left {
+                    *left = left.saturating_sub(part.len() as u64);
+                }
+            }
+            _ => {}
         }
         next
+    }
+
+    /// What comes behind the last part, once; for a body that came to its end.
+    pub fn poll_trailers(&mut self, cx: &mut Context<'_>) -> Poll<Option<Trailers>> {
+        let Some(trailers) = &mut self.trailers else {
+            return Poll::Ready(None);
+        };
+        let told = ready!(trailers.as_mut().poll(cx));
+        self.trailers = None;
+        Poll::Ready(told)
     }
 
     /// The next part, None at the end.
     pub async fn recv(&mut self) -> Option<io::Result<Bytes>> {
         std::future::poll_fn(|cx| self.poll_next(cx)).await
+    }
+}
+
+impl fmt::Debug for BodyStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BodyStream")
+            .field("content_type", &self.content_type)
+            .field("left", &self.left)
+            .finish_non_exhaustive()
     }
 }
 
@@ -63,6 +117,22 @@ mod tests {
         assert_eq!(stream.recv().await.unwrap().unwrap(), "a");
         assert_eq!(stream.recv().await.unwrap().unwrap(), "b");
         assert!(stream.recv().await.is_none());
+    }
+
+    #[tokio::test]
+    async fn what_is_left_counts_down_and_trailers_come_once() {
+        let (sender, parts) = mpsc::channel(4);
+        let trailers = vec![("x-sum".to_owned(), "1".to_owned())];
+        let told = trailers.clone();
+        let mut stream = BodyStream::new(None, parts).ending(Some(3), async { Some(told) });
+        sender.send(Ok(Bytes::from("ab"))).await.unwrap();
+        drop(sender);
+        stream.recv().await.unwrap().unwrap();
+        assert_eq!(stream.left(), Some(1));
+        let next = std::future::poll_fn(|cx| stream.poll_trailers(cx)).await;
+        assert_eq!(next, Some(trailers));
+        let next = std::future::poll_fn(|cx| stream.poll_trailers(cx)).await;
+        assert_eq!(next, None);
     }
 
     #[tokio::test]

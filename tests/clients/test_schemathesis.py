@@ -2,8 +2,10 @@
 bounded, each operation an item. No answer may be a 5xx that says the server failed, and every answer
 must be one that the document describes."""
 
+import io
 import itertools
 import os
+import tarfile
 
 import hypothesis
 import pytest
@@ -34,6 +36,19 @@ CHECKS = [
 EXPECTED_5XX = {"device_offline", "device_timeout", "overloaded", "pod_protocol"}
 
 TURNS = itertools.count()
+
+
+@schemathesis.serializer("application/x-tar")
+def package(_context, value):
+    """A packed plugin whose manifest is what was made up."""
+    manifest = value if isinstance(value, bytes) else str(value).encode(errors="replace")
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as files:
+        about = tarfile.TarInfo("plugin.toml")
+        about.size = len(manifest)
+        files.addfile(about, io.BytesIO(manifest))
+    return packed.getvalue()
+
 
 schema = schemathesis.openapi.from_url(f"{BASE}/api/openapi.json")
 

@@ -40,7 +40,7 @@ pub fn stranger(dir: &Path) -> String {
     let eve = ["user", "add", "eve", "--org", "acme", "--role", "owner"];
     offline(dir, &eve, "");
     let mut create = vec!["key", "create", "--user", "eve"];
-    for scope in ["bench:control", "bench:admin", "jobs:submit"] {
+    for scope in ["bench:control", "bench:admin", "jobs:submit", "emi:analyze"] {
         create.extend(["--scope", scope]);
     }
     let printed = offline(dir, &create, "");

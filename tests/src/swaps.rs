@@ -66,6 +66,8 @@ pub struct Report {
     /// Between an operator's order and its end, for versions that are installed and for those that come back.
     pub installs: Vec<Duration>,
     pub returns: Vec<Duration>,
+    /// From when a version was ready to be called until it was the one that is, as the server's log says.
+    pub exchanges: Vec<Duration>,
 }
 
 /// A server with both versions compiled, and a pod whose line echoes.
@@ -127,6 +129,8 @@ pub fn run(plan: Plan) -> Report {
         }
         course.wait_for(plan.requests);
     });
+    let log = site.server.log();
+    let exchanges = exchanges(&log);
     Report {
         answers: course.answers.into_inner(),
         uploads: course.uploads.into_inner(),
@@ -134,7 +138,20 @@ pub fn run(plan: Plan) -> Report {
         took: began.elapsed(),
         installs,
         returns,
+        // The first ones are those of the set-up.
+        exchanges: exchanges.skip(VERSIONS.len()).collect(),
     }
+}
+
+/// What a server's log says of exchanges.
+fn exchanges(log: &str) -> impl Iterator<Item = Duration> {
+    let told = log.lines().filter_map(|line| {
+        let (_, after) = line.split_once("exchange_us")?;
+        let digits = after.trim_start_matches(|c: char| !c.is_ascii_digit());
+        let end = digits.find(|c: char| !c.is_ascii_digit());
+        digits[..end.unwrap_or(digits.len())].parse().ok()
+    });
+    told.map(Duration::from_micros)
 }
 
 /// Everybody stops when this is dropped.
@@ -287,7 +304,11 @@ impl std::fmt::Display for Report {
             f,
             "{answers} answers, {uploads} uploads and {echoes} lines over sockets in {took:.1} s; none lost, none a mix"
         )?;
-        for (name, times) in [("install", &self.installs), ("rollback", &self.returns)] {
+        for (name, times) in [
+            ("install", &self.installs),
+            ("rollback", &self.returns),
+            ("exchange", &self.exchanges),
+        ] {
             let mut times = times.clone();
             times.sort_unstable();
             let ms = |percent: usize| {

@@ -7,6 +7,7 @@ mod accounts;
 mod backup;
 mod bad_input;
 mod bench_here;
+mod boards;
 mod builds;
 mod cloud;
 mod connect;

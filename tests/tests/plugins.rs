@@ -13,6 +13,8 @@ mod kills;
 mod languages;
 mod lifecycle;
 mod load;
+mod mail;
+mod proxy;
 mod reading;
 mod reports;
 mod rights;

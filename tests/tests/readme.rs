@@ -84,6 +84,21 @@ fn the_session_that_submits_a_job_works() {
 }
 
 #[test]
+fn the_session_about_a_board_finds_the_slot() {
+    let server = Server::demo().unwrap();
+    let (session, _) = guide::session(include_str!("../../docs/emi.md"), 1);
+    let printed = guide::run(session, &server);
+    for part in [
+        "\"status\":\"done\"",
+        "\"rule\":\"plane-gap\"",
+        "\"net\":\"SCK\"",
+        "\"format_version\": 1",
+    ] {
+        assert!(printed.contains(part), "no {part} in\n{printed}");
+    }
+}
+
+#[test]
 fn the_job_in_the_guide_takes_the_bench_and_gives_it_back() {
     let server = Server::demo().unwrap();
     let (session, _) = guide::session(include_str!("../../docs/ci.md"), 1);

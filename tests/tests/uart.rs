@@ -172,6 +172,8 @@ fn rates_breaks_and_escapes() {
     other.expect(b"slow");
     other.say(&json!({"type": "break"}));
     assert_eq!(line.told("break")["ms"], 30);
+    other.say(&json!({"type": "break", "ms": 120}));
+    assert_eq!(line.told("break")["ms"], 120);
     // The break is on the wire, but not among the bytes. The pod would read commands after this
     // escape; the line is opened anew, and bytes stay bytes.
     line.write(b"+++");
@@ -195,6 +197,7 @@ fn odd_control_messages_are_refused_and_lose_nothing() {
         "[]",
         r#"{"type":"baud"}"#,
         r#"{"type":"baud","baud":1}"#,
+        r#"{"type":"break","ms":1001}"#,
         r#"{"type":"reboot"}"#,
         &"x".repeat(5000),
     ] {

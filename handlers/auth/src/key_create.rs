@@ -23,7 +23,7 @@ pub(crate) const ROUTE: Route = Route {
     openapi: Openapi::of(|operation| {
         let secret = "bk_k3J9xQ2mVbN0_5T8cYdR1uZpL7wHfA6eGnX0b";
         operation
-            .body::<Order>(
+            .body::<Body>(
                 json!({"name": "ci", "scopes": ["bench:control"], "ttl_seconds": 31_536_000}),
             )
             .reply(
@@ -37,7 +37,7 @@ pub(crate) const ROUTE: Route = Route {
 
 members! {
     #[derive(Debug, PartialEq)]
-    struct Order {
+    struct Body {
         name: String = required(key::name()),
         scopes: Vec<String> = required(scope::shape()),
         /// Life of the key; absent = it does not expire.
@@ -52,7 +52,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
         .map_err(|error| key::refusal(error, ""))
 }
 
-fn parse(request: &Request) -> Result<Order, ApiError> {
+fn parse(request: &Request) -> Result<Body, ApiError> {
     request.json()?.read()
 }
 
@@ -65,7 +65,7 @@ mod tests {
     use guest::keys;
     use guest::testing::{header, json, mutations, request};
 
-    use super::{Order, parse, reply};
+    use super::{Body, parse, reply};
 
     #[test]
     fn body() {
@@ -74,7 +74,7 @@ mod tests {
                 r#"{"name":"ci","scopes":["benchpod:control"],"ttl_seconds":60}"#
             ))
             .unwrap(),
-            Order {
+            Body {
                 name: "ci".into(),
                 scopes: vec!["bench:control".into()],
                 ttl_seconds: Some(60)

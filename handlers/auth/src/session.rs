@@ -77,7 +77,7 @@ pub(crate) fn password() -> impl Shape<Value = String> {
 }
 
 #[derive(PartialEq)]
-struct Order {
+struct Body {
     proof: Proof,
     /// Whether the session is to be renewed later.
     keep: bool,
@@ -90,7 +90,7 @@ enum Proof {
 }
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
-    let Order { proof, keep } = parse(request)?;
+    let Body { proof, keep } = parse(request)?;
     match proof {
         Proof::Password { login, password } => sessions::password(&login, &password, keep),
         Proof::Code(code) => sessions::code(&code, keep),
@@ -99,7 +99,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     .map_err(refusal)
 }
 
-fn parse(request: &Request) -> Result<Order, ApiError> {
+fn parse(request: &Request) -> Result<Body, ApiError> {
     let body = request.json()?;
     if !body.has("code") {
         let ask: ByPassword = body.read()?;
@@ -108,7 +108,7 @@ fn parse(request: &Request) -> Result<Order, ApiError> {
             password: ask.password,
         };
         let keep = ask.kept.keep;
-        return Ok(Order { proof, keep });
+        return Ok(Body { proof, keep });
     }
     if body.has("login") || body.has("password") {
         return Err(ApiError::field(
@@ -117,7 +117,7 @@ fn parse(request: &Request) -> Result<Order, ApiError> {
         ));
     }
     let ask: ByCode = body.read()?;
-    Ok(Order {
+    Ok(Body {
         proof: Proof::Code(ask.code),
         keep: ask.kept.keep,
     })
@@ -212,14 +212,14 @@ mod tests {
     use guest::sessions;
     use guest::testing::{header, json, mutations, request};
 
-    use super::{Order, Proof, parse, refusal, reply};
+    use super::{Body, Proof, parse, refusal, reply};
 
     #[test]
     fn exactly_one_proof() {
         let proof = |body: &str| parse(&request(body));
         assert!(
             proof(r#"{"login":"ada","password":" s p "}"#).unwrap()
-                == Order {
+                == Body {
                     proof: Proof::Password {
                         login: "ada".into(),
                         password: " s p ".into()
@@ -229,7 +229,7 @@ mod tests {
         );
         assert!(
             proof(r#"{"code":"ABC","keep":true}"#).unwrap()
-                == Order {
+                == Body {
                     proof: Proof::Code("ABC".into()),
                     keep: true
                 }

@@ -31,7 +31,7 @@ pub(crate) const ROUTE: Route = Route {
     summary: "Exchange a key or session for a cloud-session token",
     openapi: Openapi::of(|operation| {
         operation
-            .body::<Order>(json!({"devices": ["bench-1"], "ttl_seconds": 900}))
+            .body::<Body>(json!({"devices": ["bench-1"], "ttl_seconds": 900}))
             .body_may_be_absent()
             .reply(
                 200,
@@ -48,7 +48,7 @@ pub(crate) const ROUTE: Route = Route {
 
 members! {
     #[derive(Debug, PartialEq)]
-    struct Order {
+    struct Body {
         /// Names of the devices that the token is restricted to; absent = every device of the
         /// organisation.
         devices: Option<Vec<String>> = optional(device::names(DEVICES_MAX)),
@@ -100,7 +100,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
         .map_err(refusal)
 }
 
-fn parse(request: &Request) -> Result<Order, ApiError> {
+fn parse(request: &Request) -> Result<Body, ApiError> {
     request.json_or_empty()?.read()
 }
 
@@ -130,12 +130,12 @@ mod tests {
     use guest::{Request, tokens};
     use serde_json::json;
 
-    use super::{Order, parse, refusal, reply};
+    use super::{Body, parse, refusal, reply};
 
     #[test]
     fn body_is_optional_and_bounded() {
         let order = |body: &str| parse(&request(body));
-        let all = Order {
+        let all = Body {
             devices: None,
             ttl_seconds: 3600,
         };

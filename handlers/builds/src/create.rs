@@ -68,7 +68,7 @@ members! {
 }
 
 #[derive(Debug)]
-struct Order {
+struct Body {
     source: builds::Source,
     target: String,
     name: String,
@@ -82,10 +82,10 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     Ok(Response::json(201, &build::Record::from(&made)))
 }
 
-fn parse(request: &Request) -> Result<Order, ApiError> {
+fn parse(request: &Request) -> Result<Body, ApiError> {
     let ask: Ask = request.json()?.read()?;
     let wiring = ask.wiring.map(|wiring| wiring.text());
-    Ok(Order {
+    Ok(Body {
         source: builds::Source {
             repo_owner: ask.repo_owner,
             repo: ask.repo,

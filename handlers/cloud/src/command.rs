@@ -3,7 +3,7 @@
 //! The body is the command itself, or the command wrapped with a timeout. Error bodies stay under 300
 //! bytes, because published clients cut them there before they parse them.
 
-use guest::command::{self, Order, TIMEOUT_MS_DEFAULT};
+use guest::command::{self, Body, TIMEOUT_MS_DEFAULT};
 use guest::{ApiError, Fields, Members, Openapi, Request, Response, Route};
 use serde_json::json;
 
@@ -20,7 +20,7 @@ pub(crate) const ROUTE: Route = Route {
     openapi: Openapi::of(|operation| {
         device::describe(operation);
         lease::describe_header(operation);
-        operation.body_of([command::bare(), Order::schema()], json!({"cmd": "status"}));
+        operation.body_of([command::bare(), Body::schema()], json!({"cmd": "status"}));
         command::describe(operation);
     }),
     handle: |request| handle(request).map_err(ApiError::short),
@@ -34,7 +34,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     order.run(request, &device.id)
 }
 
-fn parse(request: &Request) -> Result<Order, ApiError> {
+fn parse(request: &Request) -> Result<Body, ApiError> {
     let body = request.json()?;
     if body.is_object("command") || body.has("command") && !body.has("cmd") {
         body.read()
@@ -43,7 +43,7 @@ fn parse(request: &Request) -> Result<Order, ApiError> {
     }
 }
 
-fn bare(body: Fields) -> Result<Order, ApiError> {
+fn bare(body: Fields) -> Result<Body, ApiError> {
     let command = body.rest();
     if command::verb(&command).is_empty() {
         return Err(ApiError::field(
@@ -51,7 +51,7 @@ fn bare(body: Fields) -> Result<Order, ApiError> {
             "must be a non-empty string, here or inside `command`",
         ));
     }
-    Ok(Order {
+    Ok(Body {
         command,
         timeout_ms: TIMEOUT_MS_DEFAULT,
     })

@@ -14,6 +14,7 @@ pub const GROUPS: &[(&str, &[Route])] = &[
     ("captures", handler_captures::ROUTES),
     ("cloud", handler_cloud::ROUTES),
     ("devices", handler_devices::ROUTES),
+    ("emi", handler_emi::ROUTES),
     ("jobs", handler_jobs::ROUTES),
     ("plugins", handler_plugins::ROUTES),
     ("secrets", handler_secrets::ROUTES),

@@ -3,7 +3,7 @@
 //! Error bodies stay under 300 bytes, because published clients cut them there before they parse
 //! them.
 
-use guest::command::{self, Order};
+use guest::command::{self, Body};
 use guest::{ApiError, Openapi, Refusal, Request, Response, Route, devices};
 use serde_json::{Map, Value, json};
 
@@ -21,7 +21,7 @@ pub(crate) const ROUTE: Route = Route {
         operation
             .path(device::ID.0, device::ID.1)
             .refusals(&[Refusal::NotCapable])
-            .body::<Order>(json!({
+            .body::<Body>(json!({
                 "command": {"cmd": "target_power", "efuse": 1, "state": 1},
                 "timeout_ms": 5000
             }));
@@ -45,7 +45,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     order.run(request, id)
 }
 
-fn parse(request: &Request) -> Result<Order, ApiError> {
+fn parse(request: &Request) -> Result<Body, ApiError> {
     request.json()?.read()
 }
 

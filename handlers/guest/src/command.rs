@@ -19,7 +19,7 @@ pub const TIMEOUT_MS_MAX: u32 = 120_000;
 crate::members! {
     /// A command, and how long its answer is waited for.
     #[derive(Debug, PartialEq)]
-    pub struct Order {
+    pub struct Body {
         /// Pod command with its fields, flat.
         pub command: Map<String, Value> = required(Command),
         /// Wait for the reply.
@@ -121,7 +121,7 @@ pub fn describe(operation: &mut Operation) {
         );
 }
 
-impl Order {
+impl Body {
     /// Run the command on the device with this id.
     ///
     /// # Errors

@@ -32,7 +32,7 @@ pub mod testing;
 mod words;
 
 pub use bench::host::{
-    badges, builds, captures, decode, devices, flashing, http_types, jobs, keys, leases, log,
+    badges, builds, captures, decode, devices, emi, flashing, http_types, jobs, keys, leases, log,
     plugins, pod, recordings, replay, secrets, sessions, store, tokens, trust, tunnels, uarts,
     updates, uploads, users, waveforms, webhooks,
 };

@@ -200,7 +200,7 @@ fn describe(operation: &mut Operation) {
 
 /// What a request asks for, without its archive.
 #[derive(Debug, PartialEq)]
-struct Order {
+struct Asked {
     pipeline: Pipeline,
     labels: Labels,
 }
@@ -220,7 +220,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     let mut form = form::receive(request, &[PART], room.min(ARCHIVE_BYTES_MAX.into()))?;
     let file = form.file(PART);
     let Form { fields, .. } = form;
-    let Order { pipeline, labels } = parse(fields, file.is_some())?;
+    let Asked { pipeline, labels } = parse(fields, file.is_some())?;
     let source = match (pipeline, file) {
         (Pipeline::Text(text), _) => Source::Definition(text),
         (Pipeline::Path(path), Some(file)) => Source::Archive((file.content, path)),
@@ -249,7 +249,7 @@ fn key(request: &Request) -> Result<Option<String>, ApiError> {
 }
 
 /// `has_archive`: the request brings one along.
-fn parse(mut fields: Fields, has_archive: bool) -> Result<Order, ApiError> {
+fn parse(mut fields: Fields, has_archive: bool) -> Result<Asked, ApiError> {
     let (pipeline, labels) = if fields.are_texts() {
         fields.rename(PATH_ALIAS, PATH);
         if !has_archive {
@@ -268,7 +268,7 @@ fn parse(mut fields: Fields, has_archive: bool) -> Result<Order, ApiError> {
         r#ref: given(labels.r#ref),
         commit: given(labels.commit),
     };
-    Ok(Order { pipeline, labels })
+    Ok(Asked { pipeline, labels })
 }
 
 fn reply(submitted: &jobs::Submitted) -> Response {

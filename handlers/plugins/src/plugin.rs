@@ -78,6 +78,9 @@ pub(crate) fn describe_id(operation: &mut Operation) {
     );
 }
 
+/// What compiling a large package takes.
+const BUSY_RETRY_AFTER_S: u32 = 10;
+
 /// Id in the path.
 pub(crate) fn id(request: &Request) -> &str {
     request.param(0)
@@ -94,6 +97,9 @@ pub(crate) fn refusal(error: Error, id: &str) -> ApiError {
         Error::NotFound => ApiError::not_found("plugin", id),
         Error::Forbidden(sentence) => ApiError::forbidden(sentence),
         Error::Refused(sentence) => ApiError::of(Refusal::PluginRefused, sentence),
+        Error::Busy(sentence) => {
+            ApiError::of(Refusal::Overloaded, sentence).retry_after(BUSY_RETRY_AFTER_S)
+        }
         // What goes on is no refusal: whoever begins such a thing answers 202, and nothing else goes on.
         Error::Later(cause) | Error::Other(cause) => ApiError::internal(cause),
     }
@@ -128,6 +134,7 @@ mod tests {
             (Error::NotFound, 404, "not_found"),
             (Error::Forbidden("ask".into()), 403, "forbidden"),
             (Error::Refused("no".into()), 422, "plugin_refused"),
+            (Error::Busy("later".into()), 503, "overloaded"),
             (Error::Later("it goes on".into()), 500, "internal"),
             (Error::Other("disk".into()), 500, "internal"),
         ] {

@@ -10,9 +10,9 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::edges::Edges;
 use crate::error::AcquireError;
-use crate::intake::Intake;
+use crate::intake::{Intake, Piece};
 use crate::trigger::Search;
-use crate::volts;
+use crate::volts::{self, VOLT_BYTES};
 use crate::wiring::Wiring;
 
 /// Most samples of one frame, which bounds what it takes when every sample is an edge.
@@ -24,7 +24,7 @@ const TRIGGER_SLACK: Duration = Duration::from_secs(2);
 /// Where raw samples come from. Dropping it stops the instrument.
 pub(crate) trait Source: Send + 'static {
     /// Some bytes, perhaps none. `None` at the end. May be cancelled only together with the source.
-    fn read(&mut self) -> impl Future<Output = Result<Option<Vec<u8>>, AcquireError>> + Send;
+    fn read(&mut self) -> impl Future<Output = Result<Option<Piece>, AcquireError>> + Send;
 
     /// What it means that the samples ended before all had come.
     fn ended(&mut self, intake: &Intake) -> impl Future<Output = AcquireError> + Send;
@@ -73,6 +73,27 @@ pub(crate) struct Plan {
     pub(crate) turning: Turning,
     /// How long they may take, from sample 0 on.
     pub(crate) within: Duration,
+    /// Analog samples that come beside them.
+    pub(crate) beside: Option<PlanBeside>,
+}
+
+/// How analog samples beside levels are taken.
+pub(crate) struct PlanBeside {
+    /// Samples asked for.
+    pub(crate) samples: u64,
+    /// Of how many that come one is kept.
+    pub(crate) every: u64,
+    /// What makes counts of them.
+    pub(crate) fit: AdcFit,
+}
+
+/// Samples of one kind on their way to frames.
+struct Track {
+    unit: usize,
+    turning: Turning,
+    /// The index of the next sample, and how many were asked for.
+    next: u64,
+    asked: u64,
 }
 
 /// A capture under way. Dropping it stops the instrument.
@@ -81,16 +102,14 @@ pub(crate) struct Plan {
 /// [`SAMPLES_MAX`](crate::SAMPLES_MAX) of them; they become frames only when these are asked for.
 pub struct Capture {
     rate_hz: f64,
-    unit: usize,
-    turning: Turning,
+    beside_hz: Option<f64>,
+    /// One, or two with analog samples beside levels.
+    tracks: Vec<Track>,
     /// As many samples as were asked for, and no more; so it needs no other bound.
-    arriving: mpsc::UnboundedReceiver<Result<Vec<u8>, AcquireError>>,
+    arriving: mpsc::UnboundedReceiver<Result<Piece, AcquireError>>,
     /// Samples that arrived, of which `taken` bytes became frames.
-    raw: Vec<u8>,
+    raw: Piece,
     taken: usize,
-    /// The index of the next sample, and how many were asked for.
-    next: u64,
-    asked: u64,
     has_failed: bool,
     pump: AbortHandle,
 }
@@ -105,7 +124,26 @@ impl Capture {
     /// Starts to take samples of a source that samples already.
     pub(crate) fn spawn(source: impl Source, plan: Plan) -> Self {
         let (send, arriving) = mpsc::unbounded_channel();
-        let intake = Intake::new(plan.unit, plan.samples, plan.search);
+        let mut intake = Intake::new(plan.unit, plan.samples, plan.search);
+        let mut tracks = vec![Track {
+            unit: plan.unit,
+            turning: plan.turning,
+            next: 0,
+            asked: plan.samples,
+        }];
+        let mut beside_hz = None;
+        if let Some(beside) = plan.beside {
+            intake = intake.beside(beside.samples, beside.every);
+            #[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
+            let every = beside.every as f64;
+            beside_hz = Some(plan.rate_hz / every);
+            tracks.push(Track {
+                unit: VOLT_BYTES,
+                turning: Turning::Analog(beside.fit),
+                next: 0,
+                asked: beside.samples,
+            });
+        }
         let within = plan.within;
         let pump = tokio::spawn(async move {
             if let Err(error) = pump(source, intake, within, &send).await {
@@ -115,13 +153,11 @@ impl Capture {
         });
         Self {
             rate_hz: plan.rate_hz,
-            unit: plan.unit,
-            turning: plan.turning,
+            beside_hz,
+            tracks,
             arriving,
-            raw: Vec::new(),
+            raw: Vec::new().into(),
             taken: 0,
-            next: 0,
-            asked: plan.samples,
             has_failed: false,
             pump: pump.abort_handle(),
         }
@@ -133,8 +169,14 @@ impl Capture {
         self.rate_hz
     }
 
-    /// The next frame, in order; its samples follow those of the frame before, and all together they are as many as
-    /// were asked for. `None` after the last one and after an error. May be cancelled and called again.
+    /// The rate of analog samples beside levels, in hertz. Sample 0 of both is of one instant.
+    #[must_use]
+    pub fn beside_hz(&self) -> Option<f64> {
+        self.beside_hz
+    }
+
+    /// The next frame, in order; its samples follow those of the frame of its kind before, and all together they are as
+    /// many as were asked for. `None` after the last one and after an error. May be cancelled and called again.
     ///
     /// # Errors
     /// Why there are no more samples.
@@ -142,10 +184,10 @@ impl Capture {
         if self.has_failed {
             return None;
         }
-        if self.taken == self.raw.len() {
+        if self.taken == self.raw.bytes.len() {
             match self.arriving.recv().await {
                 Some(Ok(raw)) => (self.raw, self.taken) = (raw, 0),
-                None if self.next == self.asked => return None,
+                None if self.tracks.iter().all(|track| track.next == track.asked) => return None,
                 failed => {
                     self.has_failed = true;
                     let error = failed.and_then(Result::err);
@@ -153,20 +195,24 @@ impl Capture {
                 }
             }
         }
-        let left = &self.raw[self.taken..];
-        let samples = (left.len() / self.unit).min(FRAME_SAMPLES_MAX);
-        let bytes = &left[..samples * self.unit];
-        let frame = self.turning.frame(bytes, self.next, samples);
+        let track = &mut self.tracks[self.raw.track];
+        let left = &self.raw.bytes[self.taken..];
+        let samples = (left.len() / track.unit).min(FRAME_SAMPLES_MAX);
+        let bytes = &left[..samples * track.unit];
+        let frame = track.turning.frame(bytes, track.next, samples);
         self.taken += bytes.len();
-        self.next += samples as u64;
+        track.next += samples as u64;
         Some(Ok(frame))
     }
 
     /// The task that takes the samples is gone, as when the server stops.
     fn aborted(&self) -> AcquireError {
+        let [first, ..] = &self.tracks[..] else {
+            unreachable!("there is always one")
+        };
         AcquireError::Ended {
-            found: self.next,
-            asked: self.asked,
+            found: first.next,
+            asked: first.asked,
             said: String::new(),
         }
     }
@@ -177,7 +223,7 @@ async fn pump(
     mut source: impl Source,
     mut intake: Intake,
     within: Duration,
-    send: &mpsc::UnboundedSender<Result<Vec<u8>, AcquireError>>,
+    send: &mpsc::UnboundedSender<Result<Piece, AcquireError>>,
 ) -> Result<(), AcquireError> {
     let mut deadline = Instant::now() + within;
     let mut has_begun = false;
@@ -186,11 +232,11 @@ async fn pump(
             let missed = intake.search().filter(|_| has_begun).map(Search::timeout);
             return Err(missed.unwrap_or_else(|| source.late(&intake, within)));
         };
-        let Some(bytes) = read? else {
+        let Some(piece) = read? else {
             return Err(source.ended(&intake).await);
         };
         let was_searching = intake.search().is_some();
-        let raw = intake.push(bytes)?;
+        let taken = intake.push(piece)?;
         if let Some(search) = intake.search() {
             // The wait begins with the samples: some instruments take seconds to start.
             if !has_begun {
@@ -201,8 +247,10 @@ async fn pump(
             deadline = Instant::now() + within;
         }
         has_begun = true;
-        if !raw.is_empty() && send.send(Ok(raw)).is_err() {
-            break;
+        for piece in taken {
+            if !piece.bytes.is_empty() && send.send(Ok(piece)).is_err() {
+                return Ok(());
+            }
         }
     }
     Ok(())

@@ -59,6 +59,28 @@ pub enum AcquireError {
         /// What it calls itself.
         model: String,
     },
+    /// Levels and an analog input are sampled together, without an end in which a trigger could be looked for.
+    #[error(
+        "{model} cannot wait for a trigger when it samples levels and an analog input together; leave the trigger out, or \
+         capture logic channels alone"
+    )]
+    NoTriggerForBoth {
+        /// What it calls itself.
+        model: String,
+    },
+    /// The samples of one kind lie too far apart in those of the other.
+    #[error(
+        "{found} samples at {rate_hz} Hz would be needed for both kinds, and the instrument takes {most}: ask for fewer \
+         analog samples, or for rates that are closer to each other"
+    )]
+    Span {
+        /// Samples of the instrument.
+        found: u64,
+        /// Its rate.
+        rate_hz: f64,
+        /// The most it may be.
+        most: u64,
+    },
     /// The trigger did not come.
     #[error("trigger timeout: no {} edge on LA{channel} within {timeout_ms} ms", edge.name())]
     TriggerTimeout {

@@ -175,6 +175,7 @@ impl Fx2lafw {
             turning: Turning::logic(wiring),
             // Its quartz is better than that.
             within: Duration::from_secs_f64(seconds * 1.25) + SLACK,
+            beside: None,
         };
         Ok(Capture::spawn(stream, plan))
     }

@@ -31,12 +31,45 @@ pub struct Facts {
 }
 
 /// What to sample.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Input {
     /// All logic channels.
     Logic,
     /// The analog input of this number, the first of [`Facts::analog`] being 0.
     Analog(usize),
+    /// All logic channels, and an analog input from the same instant on.
+    Both(Beside),
+}
+
+/// What to sample beside logic channels.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Beside {
+    /// The analog input, by its number as in [`Input::Analog`].
+    pub input: usize,
+    /// How many of its samples, exactly.
+    pub samples: u64,
+    /// How fast, in hertz. The instrument has one rate, of whose samples as many are left out as it takes not to be
+    /// faster.
+    pub rate_hz: f64,
+}
+
+impl Beside {
+    /// Of how many samples of the instrument one is kept.
+    pub(crate) fn every(&self, rate_hz: f64) -> u64 {
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "float to integer casts saturate, which is the bound wanted here"
+        )]
+        let every = (rate_hz / self.rate_hz).ceil() as u64;
+        every.max(1)
+    }
+
+    /// Samples of the instrument from the first that is kept to the last.
+    pub(crate) fn span(&self, rate_hz: f64) -> u64 {
+        let gaps = self.samples.saturating_sub(1);
+        gaps.saturating_mul(self.every(rate_hz)).saturating_add(1)
+    }
 }
 
 /// What to capture.
@@ -58,29 +91,59 @@ impl Order {
     /// # Errors
     /// Which part of it the instrument cannot do, and what it can.
     pub fn check(&self, facts: &Facts) -> Result<(), AcquireError> {
-        if !(1..=facts.samples_max).contains(&self.samples) {
-            return Err(AcquireError::Samples {
-                found: self.samples,
-                most: facts.samples_max,
-            });
-        }
-        if !(self.rate_hz.is_finite() && self.rate_hz > 0.0) {
-            return Err(AcquireError::Rate);
-        }
+        check_count(self.samples, facts)?;
+        check_rate(self.rate_hz)?;
         match self.input {
-            Input::Logic if facts.logic.is_empty() => Err(AcquireError::NoLogic),
-            Input::Analog(number) if facts.analog.len() <= number => Err(AcquireError::NoInput {
-                number,
-                inputs: facts.analog.len(),
-            }),
-            Input::Analog(_) if self.trigger.is_some() => Err(AcquireError::AnalogTrigger),
-            Input::Logic => self.trigger.map_or(Ok(()), |trigger| check(trigger, facts)),
-            Input::Analog(_) => Ok(()),
+            Input::Logic => self.check_logic(facts),
+            Input::Analog(number) => {
+                check_input(number, facts)?;
+                match self.trigger {
+                    Some(_) => Err(AcquireError::AnalogTrigger),
+                    None => Ok(()),
+                }
+            }
+            Input::Both(beside) => {
+                check_count(beside.samples, facts)?;
+                check_rate(beside.rate_hz)?;
+                check_input(beside.input, facts)?;
+                self.check_logic(facts)
+            }
+        }
+    }
+
+    fn check_logic(&self, facts: &Facts) -> Result<(), AcquireError> {
+        match self.trigger {
+            _ if facts.logic.is_empty() => Err(AcquireError::NoLogic),
+            Some(trigger) => check_trigger(trigger, facts),
+            None => Ok(()),
         }
     }
 }
 
-fn check(trigger: Trigger, facts: &Facts) -> Result<(), AcquireError> {
+fn check_count(found: u64, facts: &Facts) -> Result<(), AcquireError> {
+    let most = facts.samples_max;
+    match (1..=most).contains(&found) {
+        true => Ok(()),
+        false => Err(AcquireError::Samples { found, most }),
+    }
+}
+
+fn check_rate(rate_hz: f64) -> Result<(), AcquireError> {
+    match rate_hz.is_finite() && rate_hz > 0.0 {
+        true => Ok(()),
+        false => Err(AcquireError::Rate),
+    }
+}
+
+fn check_input(number: usize, facts: &Facts) -> Result<(), AcquireError> {
+    let inputs = facts.analog.len();
+    match number < inputs {
+        true => Ok(()),
+        false => Err(AcquireError::NoInput { number, inputs }),
+    }
+}
+
+fn check_trigger(trigger: Trigger, facts: &Facts) -> Result<(), AcquireError> {
     let channels = facts.logic.len().min(usize::from(LA_CHANNELS));
     if !(1..=channels).contains(&usize::from(trigger.channel)) {
         return Err(AcquireError::TriggerChannel {

@@ -27,6 +27,6 @@ pub mod fuzzing;
 pub use edges::{Each as EdgesEach, fast as edges_fast};
 pub use error::AcquireError;
 pub use fx2lafw::{Fx2lafw, Fx2lafwSettings};
-pub use instrument::{Facts, Input, Instrument, Looking, Order, SAMPLES_MAX, Starting};
+pub use instrument::{Beside, Facts, Input, Instrument, Looking, Order, SAMPLES_MAX, Starting};
 pub use rates::Rates;
 pub use sigrok::{Sigrok, SigrokSettings};

@@ -2,12 +2,14 @@
 //!
 //! Levels come as `-O binary`: samples of as many bytes as all logic channels of the instrument take, which is why all
 //! of them are switched on. Analog samples come as `-O wav`, since that is the only format of `sigrok-cli` 0.7 that
-//! writes them as they are: its texts are rounded.
+//! writes them as they are: its texts are rounded. Both kinds together come as lines.
 
 mod arguments;
+mod both;
 mod child;
 mod driver;
 pub(crate) mod fuzzing;
+mod mixed;
 mod said;
 mod shown;
 mod stream;
@@ -201,9 +203,11 @@ impl Sigrok {
                     search: None,
                     turning: Turning::Analog(facts.fit),
                     within,
+                    beside: None,
                 };
                 Ok(Capture::spawn(stream, plan))
             }
+            Input::Both(beside) => self.start_both(&order, beside, &shown, &facts).await,
         }
     }
 
@@ -214,13 +218,9 @@ impl Sigrok {
         facts: &Facts,
         rate_hz: Option<u64>,
     ) -> Result<Capture, AcquireError> {
-        let malformed = |what: &str| AcquireError::Malformed {
-            what: what.to_owned(),
-        };
         let rate_hz =
             rate_hz.ok_or_else(|| malformed("it tells no sample rates of logic channels"))?;
-        let wiring = wiring(shown, facts)
-            .ok_or_else(|| malformed("the instrument has more than 64 logic channels"))?;
+        let wiring = wiring(shown, facts)?;
         let mode = Mode::of(order, shown, facts)?;
         let arguments = logic(&self.driver, shown, &mode, order.samples, rate_hz);
         let searched = order.trigger.filter(|_| mode == Mode::Searched);
@@ -237,6 +237,7 @@ impl Sigrok {
             search,
             turning: Turning::logic(wiring),
             within: wait + within(order.samples, hertz(rate_hz)),
+            beside: None,
         };
         let stream = Stream::new(child, self.driver.clone(), waits);
         Ok(Capture::spawn(stream, plan))
@@ -273,15 +274,19 @@ fn chosen(
     }
 }
 
-/// Where the channels lie in samples of all logic channels. `None` if there are too many of these.
-fn wiring(shown: &Shown, facts: &Facts) -> Option<Wiring> {
+/// Where the channels lie in samples of all logic channels.
+fn wiring(shown: &Shown, facts: &Facts) -> Result<Wiring, AcquireError> {
     let unit = shown.logic.len().div_ceil(8);
-    if UNIT_BYTES_MAX < unit {
-        return None;
-    }
     let bit = |name| shown.logic.iter().position(|known| known == name);
     let bits: Option<Vec<usize>> = facts.logic.iter().map(bit).collect();
-    Wiring::new(unit, &bits?)
+    let wiring = bits.filter(|_| unit <= UNIT_BYTES_MAX);
+    let wiring = wiring.and_then(|bits| Wiring::new(unit, &bits));
+    wiring.ok_or_else(|| malformed("the instrument has more than 64 logic channels"))
+}
+
+fn malformed(what: &str) -> AcquireError {
+    let what = what.to_owned();
+    AcquireError::Malformed { what }
 }
 
 /// How long so many samples may take.

@@ -12,7 +12,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use acquire::{AcquireError, Capture, Input, Instrument, Order, Rates, Sigrok, SigrokSettings};
+use acquire::{
+    AcquireError, Beside, Capture, Input, Instrument, Order, Rates, Sigrok, SigrokSettings,
+};
 use pod_protocol::capture::{Edge, Frame, Trigger};
 
 /// The samples that this driver makes unless it is told otherwise: a pattern of 64, which spells "sigrok".
@@ -69,19 +71,24 @@ async fn words(capture: &mut Capture) -> Result<Vec<u16>, AcquireError> {
             let Frame::La { edges, upto } = frame? else {
                 panic!("levels were asked for")
             };
-            for (index, word) in edges {
-                let last = words.last().copied().unwrap_or_default();
-                words.resize(usize::try_from(index).unwrap(), last);
-                words.push(word);
-            }
-            let last = words.last().copied().unwrap_or_default();
-            words.resize(usize::try_from(upto).unwrap(), last);
+            fill(&mut words, edges, upto);
         }
         Ok(words)
     };
     tokio::time::timeout(PATIENCE, reading)
         .await
         .expect("the capture takes too long")
+}
+
+/// The words of the samples that a frame has.
+fn fill(words: &mut Vec<u16>, edges: Vec<(u64, u16)>, upto: u64) {
+    for (index, word) in edges {
+        let last = words.last().copied().unwrap_or_default();
+        words.resize(usize::try_from(index).unwrap(), last);
+        words.push(word);
+    }
+    let last = words.last().copied().unwrap_or_default();
+    words.resize(usize::try_from(upto).unwrap(), last);
 }
 
 /// Whether a process with this in its arguments is left.
@@ -238,6 +245,83 @@ async fn analog_samples_are_those_that_sigrok_took() {
     let is_near = |(one, other): (&f64, &f64)| (one - other).abs() < 0.000_6;
     assert!(found.iter().zip(&volts).all(is_near));
     assert!(found.iter().any(|volts| *volts > 9.0), "it is no flat line");
+}
+
+/// The words and the volts of a capture of both kinds.
+async fn both(demo: &Sigrok, order: Order) -> Result<(Vec<u16>, Vec<f64>, [f64; 2]), AcquireError> {
+    let fit = demo.facts().await?.fit;
+    let mut capture = demo.start(order).await?;
+    let rates = [capture.rate_hz(), capture.beside_hz().unwrap()];
+    let (mut levels, mut volts) = (Vec::new(), Vec::new());
+    while let Some(frame) = capture.next().await {
+        match frame? {
+            Frame::La { edges, upto } => fill(&mut levels, edges, upto),
+            Frame::Adc {
+                start_sample,
+                counts,
+            } => {
+                assert_eq!(start_sample, volts.len() as u64);
+                volts.extend(counts.into_iter().map(|count| fit.volts(count)));
+            }
+        }
+    }
+    Ok((levels, volts, rates))
+}
+
+/// What the driver makes: 64 samples of levels again and again, and in its second input a sine wave of 20 samples.
+#[tokio::test]
+async fn levels_and_volts_of_one_run_are_of_one_instant() {
+    let Some(demo) = instrument("demo") else {
+        return;
+    };
+    let pattern = written("-d demo:analog_channels=0 -c samplerate=1000000 --samples 64 -O binary");
+    let sine = |instant: usize| (std::f64::consts::TAU * (instant % 20) as f64 / 20.0).sin() * 10.0;
+    let beside = |samples, rate_hz| {
+        Input::Both(Beside {
+            input: 1,
+            samples,
+            rate_hz,
+        })
+    };
+    for (trigger, every) in [
+        (None, 1),
+        (None, 3),
+        (Some((1, Edge::Rising, 2_000)), 7),
+        (Some((2, Edge::Falling, 2_000)), 1),
+    ] {
+        // As fast as every third or seventh sample at most.
+        let asked = order(
+            beside(2_000, RATE_HZ / (every as f64 - 0.1)),
+            10_000,
+            trigger,
+        );
+        let (levels, volts, [levels_hz, volts_hz]) = both(&demo, asked).await.unwrap();
+        assert_eq!((levels.len(), volts.len()), (10_000, 2_000));
+        assert!((levels_hz - RATE_HZ).abs() < 1.0);
+        assert!((volts_hz - RATE_HZ / every as f64).abs() < 1.0);
+        // Where the run began counts for both: with a trigger, the place is found in the levels.
+        let began = (0..64).find(|began| {
+            let expected = (0..10_000).map(|at| u16::from(pattern[(began + at) % 64]));
+            levels.iter().copied().eq(expected)
+        });
+        let began = began.expect("the pattern of the driver, from one of its places");
+        let is_triggered = trigger.is_some();
+        assert_eq!(began != 0, is_triggered);
+        // The trigger is met within the first pattern, so the place is that of the instant.
+        for (at, volts) in volts.iter().enumerate() {
+            let expected = sine(began + at * every);
+            assert!(
+                (volts - expected).abs() < 0.002,
+                "{at}: {volts} and not {expected}"
+            );
+        }
+    }
+    let far = Order {
+        rate_hz: 24e6,
+        ..order(beside(4_000, 1.0), 10, None)
+    };
+    let refused = both(&demo, far).await.unwrap_err().to_string();
+    assert!(refused.contains("closer to each other"), "{refused}");
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@
 //! unknown key is an error with a suggestion, wherever it came from.
 
 use std::fmt;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -19,10 +20,11 @@ pub use networks::Networks;
 pub use proxies::Proxies;
 pub use sections::{
     AnalogPart, AtQuota, AuthConfig, BadgesConfig, BuildsConfig, CapturesConfig,
-    CommitStatusConfig, DeviceConfig, DiskConfig, EVERY_ORG, GpioLine, HandlersConfig, HttpConfig,
-    JobNetwork, JobsConfig, LeasesConfig, LogConfig, LogFormat, LogicPart, MetricsConfig,
-    OidcConfig, Parity, PluginsConfig, PodsConfig, PowerOnRelease, PowerPart, ProbePart, Provider,
-    StoreConfig, UartPart, UploadsConfig, UsbPolicy, WaveformsConfig, WebhooksConfig,
+    CommitStatusConfig, DeviceConfig, DiskConfig, EVERY_ORG, EmiConfig, GpioLine, HandlersConfig,
+    HttpConfig, JobNetwork, JobsConfig, LeasesConfig, LogConfig, LogFormat, LogicPart,
+    MetricsConfig, OidcConfig, Parity, PluginsConfig, PodsConfig, PowerOnRelease, PowerPart,
+    ProbePart, Provider, StoreConfig, UartPart, UploadsConfig, UsbPolicy, WaveformsConfig,
+    WebhooksConfig,
 };
 
 /// Variables with that prefix that are not configuration keys: those that the command line, the
@@ -67,6 +69,7 @@ pub struct Config {
     pub webhooks: WebhooksConfig,
     pub badges: BadgesConfig,
     pub plugins: PluginsConfig,
+    pub emi: EmiConfig,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commit_status: Vec<CommitStatusConfig>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -95,6 +98,7 @@ impl Default for Config {
             webhooks: WebhooksConfig::default(),
             badges: BadgesConfig::default(),
             plugins: PluginsConfig::default(),
+            emi: EmiConfig::default(),
             commit_status: Vec::new(),
             devices: Vec::new(),
         }
@@ -242,6 +246,14 @@ impl Config {
         self.plugins
             .check()
             .or_else(|(key, message)| bad(key.to_owned(), &message))?;
+        self.emi
+            .check()
+            .or_else(|(key, message)| bad(key.to_owned(), &message))?;
+        if self.emi.local && !self.is_reached_directly() {
+            let rule = "takes an http.listen on a loopback address, and neither http.public_url nor http.trusted_proxies: \
+                        whoever comes through a proxy would be let in";
+            return bad("emi.local".to_owned(), rule);
+        }
         for (i, status) in self.commit_status.iter().enumerate() {
             status
                 .check()
@@ -253,6 +265,18 @@ impl Config {
             return bad("http.public_url".to_owned(), rule);
         }
         Ok(())
+    }
+
+    /// Whether nobody but programs of this computer reaches the server, as far as the configuration tells.
+    fn is_reached_directly(&self) -> bool {
+        let http = &self.http;
+        let host = http.listen.rsplit_once(':').map_or("", |(host, _)| host);
+        let host = host.trim_start_matches('[').trim_end_matches(']');
+        let is_loopback = host == "localhost"
+            || host
+                .parse()
+                .is_ok_and(|address: IpAddr| address.is_loopback());
+        is_loopback && http.public_url.is_empty() && http.trusted_proxies.is_empty()
     }
 
     /// Check the devices with `usable`, which knows the ways to reach a pod and says what is wrong with an address.

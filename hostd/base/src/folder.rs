@@ -21,6 +21,9 @@ pub const SECRETS_KEY: &str = "secrets.key";
 /// Places of running jobs, and their caches: nothing that must be kept.
 pub const WORK: &str = "work";
 
+/// Places of field solvers that run: nothing that must be kept.
+pub const ANALYSES: &str = "analyses";
+
 /// Everything about plugins that is not in the store.
 pub const PLUGINS: &str = "plugins";
 

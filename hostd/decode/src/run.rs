@@ -83,7 +83,7 @@ impl<'a> Decoding<'a> {
     ///
     /// # Errors
     /// The archive lacks the sample rate that the spec needs, or the decoder does not begin.
-    pub fn of_sr(archive: &'a Archive<'a>, spec: &'a Spec) -> Result<Self, DecodeError> {
+    pub(crate) fn of_sr(archive: &'a Archive<'a>, spec: &'a Spec) -> Result<Self, DecodeError> {
         let rate = archive.sample_rate_hz();
         let begun = match &spec.protocol {
             ProtocolConfig::Foreign(config) => {

@@ -40,14 +40,14 @@ pub(crate) struct Follower {
     job: Arc<Job>,
     tell: Tell,
     /// How far each attempt's log was sent.
-    sent: BTreeMap<u32, Place>,
+    sent: BTreeMap<u32, Position>,
     /// Attempts whose logs were sent to their ends.
     done: BTreeSet<u32>,
 }
 
 /// How far a log was read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Place {
+struct Position {
     offset: u64,
     /// A log has one gap at most, which is found again by whoever reads on from its offset.
     is_past_gap: bool,
@@ -185,7 +185,12 @@ async fn send(peer: &mut Peer, value: &Value) -> Result<(), Goodbye> {
 }
 
 /// The next pieces of a log, and where it goes on. None at the end of what there is so far.
-fn read(files: &Files, job: &str, attempt: u32, from: Place) -> io::Result<(Vec<Piece>, Place)> {
+fn read(
+    files: &Files,
+    job: &str,
+    attempt: u32,
+    from: Position,
+) -> io::Result<(Vec<Piece>, Position)> {
     let log = match File::open(files.log(job, attempt)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((Vec::new(), from)),
         log => log?,
@@ -209,7 +214,7 @@ fn read(files: &Files, job: &str, attempt: u32, from: Place) -> io::Result<(Vec<
     let offset = reader.offset();
     Ok((
         pieces,
-        Place {
+        Position {
             offset,
             is_past_gap,
         },
@@ -250,7 +255,7 @@ mod tests {
     /// Bytes of output before the gap.
     const KEPT_BYTES: usize = 100;
 
-    fn read_all(files: &Files, mut from: Place) -> Vec<Piece> {
+    fn read_all(files: &Files, mut from: Position) -> Vec<Piece> {
         let mut all = Vec::new();
         loop {
             let (pieces, to) = read(files, "job", 1, from).unwrap();
@@ -274,7 +279,7 @@ mod tests {
         writer.push(0, Stream::Output, 0, &vec![b'x'; 2 * TAIL_BYTES]);
         let told = writer.finish();
         assert!(told.dropped > 0);
-        let whole = read_all(&files, Place::default());
+        let whole = read_all(&files, Position::default());
         let gaps = |pieces: &[Piece]| {
             let is_gap = |piece: &&Piece| matches!(piece, Piece::Dropped(_));
             pieces.iter().filter(is_gap).count()
@@ -288,7 +293,7 @@ mod tests {
         };
         let end = (KEPT_BYTES..bytes.len()).find(has_gap).unwrap();
         std::fs::write(&path, &bytes[..end]).unwrap();
-        let cut = read_all(&files, Place::default());
+        let cut = read_all(&files, Position::default());
         assert_eq!((cut.len(), gaps(&cut)), (2, 1));
     }
 }

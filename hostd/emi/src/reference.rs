@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::found::SHOWN_MAX;
-use crate::rules::{Assumption, RULES, Rule};
+use crate::rules::{RULES, Rule};
 
 /// The text of `docs/emi-rules.md`.
 pub fn rules_page() -> String {
@@ -51,14 +51,7 @@ fn section(page: &mut String, rule: &Rule) {
     let assumed: Vec<&str> = rule
         .assumes
         .iter()
-        .map(|assumption| match assumption {
-            Assumption::Stackup => "what of the stack-up is not in the file",
-            Assumption::Frequency => "the highest frequency, where nobody declared it",
-            Assumption::Limits => {
-                "the standard, the class and the distance, where nobody declared them"
-            }
-            Assumption::Always(text) => text,
-        })
+        .map(|assumption| assumption.about())
         .collect();
     if !assumed.is_empty() {
         let _ = writeln!(page, "- Assumes: {}", assumed.join("; "));

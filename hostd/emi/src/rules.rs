@@ -117,3 +117,15 @@ pub enum Assumption {
     /// Something that holds for every board.
     Always(&'static str),
 }
+
+impl Assumption {
+    /// It in words.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Stackup => "what of the stack-up is not in the file",
+            Self::Frequency => "the highest frequency, where nobody declared it",
+            Self::Limits => "the standard, the class and the distance, where nobody declared them",
+            Self::Always(text) => text,
+        }
+    }
+}

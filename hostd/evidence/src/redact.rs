@@ -30,7 +30,7 @@ pub const SECRET_BYTES_MAX: usize = 64 << 10;
 pub const SECRETS_MAX: usize = 64;
 
 /// Most bytes that the secrets of a run have together: each byte takes some hundred of memory, for all its forms.
-pub const SECRETS_BYTES_MAX: usize = 96 << 10;
+pub(crate) const SECRETS_BYTES_MAX: usize = 96 << 10;
 
 /// Why a secret cannot be kept out of a log.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

@@ -180,7 +180,7 @@ impl Image {
     ///
     /// # Errors
     /// [`ImageError`].
-    pub fn parse_as(bytes: &[u8], format: Format) -> Result<Self, ImageError> {
+    pub(crate) fn parse_as(bytes: &[u8], format: Format) -> Result<Self, ImageError> {
         if bytes.is_empty() {
             return Err(ImageError::Empty);
         }

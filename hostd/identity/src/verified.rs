@@ -69,6 +69,16 @@ impl Verified {
         }
     }
 
+    /// A program on the server's own computer that shows no credential. It works with the boards of this organisation, as
+    /// a member's key for them alone would let it.
+    #[must_use]
+    pub fn of_desk(org: &str) -> Self {
+        Self {
+            user: "local".into(),
+            ..Self::of_plugin(org, "", vec![Scope::EmiAnalyze], None)
+        }
+    }
+
     /// Organisation id.
     #[must_use]
     pub fn org(&self) -> &str {

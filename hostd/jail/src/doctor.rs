@@ -49,7 +49,7 @@ pub struct Version(pub u32, pub u32, pub u32);
 impl Version {
     /// The oldest slirp4netns that speaks to a jail: it has `--target-type=bess`, and with that listens where it is told
     /// to; `--exit-fd`, `--cidr`, `--mtu`, `--disable-host-loopback` and `--enable-ipv6` are older.
-    pub const SLIRP4NETNS_MIN: Self = Self(1, 2, 0);
+    pub(crate) const SLIRP4NETNS_MIN: Self = Self(1, 2, 0);
 
     /// Of a line such as `slirp4netns version 1.2.0-beta.0+dev`.
     fn parse(line: &str) -> Option<Self> {

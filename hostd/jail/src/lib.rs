@@ -31,6 +31,7 @@ mod slot;
 mod spec;
 mod stage;
 mod wire;
+mod worker;
 
 pub use bounds::{Bounds, Hold, Kernel};
 pub use child::{Child, End, How, Killer};
@@ -47,3 +48,4 @@ pub use spec::{
     Streams, TREE_FOLDERS,
 };
 pub use stage::{entry, relay_fuzz};
+pub use worker::{LimitHit, REASON_BYTES_MAX, Worker, WorkerError, WorkerLimits, confine};

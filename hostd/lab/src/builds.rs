@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::blobs::FileParts;
+use blobs::FileParts;
 use serde_json::{Map, Value};
 use tracing::{info, warn};
 
-use crate::blobs::{Blobs, Staged};
 use base::clock::Clock;
 use base::config::BuildsConfig;
 use base::id;
 use base::space::Space;
+use blobs::{Blobs, Staged};
 use store::builds::{self, Build, File, Kind, Origin, Status};
 use store::jobs;
 use store::{Store, StoreError};

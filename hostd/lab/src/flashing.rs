@@ -18,12 +18,12 @@ use tokio::sync::{Semaphore, watch};
 use tokio::time::Instant;
 use tracing::info;
 
-use crate::blobs::Staged;
 use crate::devices::Devices;
 use crate::leases;
 use crate::uart::{Uarts, Work};
 use base::clock::{self, Clock};
 use base::{id, news};
+use blobs::Staged;
 
 mod job;
 mod link;

@@ -4,7 +4,6 @@
 //! It knows pods, decoders and the store. It knows no HTTP, no WebAssembly and no credential: the
 //! caller has already checked who is asking and what they may do.
 
-pub mod blobs;
 pub mod builds;
 pub mod captures;
 pub mod decoders;
@@ -17,3 +16,6 @@ pub mod tunnel;
 pub mod uart;
 pub mod updates;
 pub mod waveforms;
+
+// What the types here are made of and return.
+pub use blobs;

@@ -5,16 +5,16 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::blobs::FileParts;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use blobs::FileParts;
 use tokio::sync::Semaphore;
 use tracing::info;
 
-use crate::blobs::{Blobs, StageError};
 use base::clock::Clock;
 use base::config::WaveformsConfig;
 use base::id;
+use blobs::{Blobs, StageError};
 use store::waveforms::{Full, Kind, Output, Quota, Unit, WaveformRecord};
 use store::{Store, StoreError};
 

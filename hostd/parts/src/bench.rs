@@ -5,8 +5,9 @@ use std::sync::{Arc, OnceLock};
 
 use acquire::Instrument;
 use pod_protocol::connection::{Arriving, BoxedStream, Connecting, Transport};
-use tokio::io::duplex;
-use tokio::task::JoinHandle;
+use tokio::io::{DuplexStream, duplex};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 use tokio::time::{Duration, Instant, timeout};
 
 use crate::driver::{Plan, SCHEME};
@@ -21,7 +22,7 @@ use crate::uart::Uart;
 const CONNECTIONS_MAX: usize = 8;
 
 /// Bytes that a connection buffers in each direction.
-const PIPE_BYTES: usize = 64 * 1024;
+pub(crate) const PIPE_BYTES: usize = 64 * 1024;
 
 /// Wait for every part to be tried before the first connection, so that the first status tells what there is.
 const FIRST_TRY_MAX: Duration = Duration::from_secs(4);
@@ -48,18 +49,39 @@ pub struct Bench {
     running: OnceLock<Running>,
 }
 
+/// The parts in use. They are let go when it is dropped.
 #[derive(Debug)]
 struct Running {
     parts: Arc<Parts>,
-    keepers: Vec<JoinHandle<()>>,
+    /// Takes new connections.
+    connections: mpsc::Sender<DuplexStream>,
 }
 
-impl Drop for Running {
-    fn drop(&mut self) {
-        for keeper in &self.keepers {
-            keeper.abort();
+/// Serves connections until nobody can open one any more. Then sessions end first, so that none of them has a part that
+/// nobody keeps.
+async fn serve(
+    parts: Arc<Parts>,
+    mut keepers: JoinSet<()>,
+    mut connections: mpsc::Receiver<DuplexStream>,
+) {
+    let mut sessions = JoinSet::new();
+    loop {
+        tokio::select! {
+            connection = connections.recv() => {
+                let Some(connection) = connection else { break };
+                let parts = parts.clone();
+                sessions.spawn(async move {
+                    tokio::select! {
+                        () = session::run(&parts, connection) => {}
+                        () = parts.presences.none() => {}
+                    }
+                });
+            }
+            Some(_ended) = sessions.join_next() => {}
         }
     }
+    sessions.shutdown().await;
+    keepers.shutdown().await;
 }
 
 impl Bench {
@@ -100,21 +122,16 @@ impl Running {
             .power
             .clone()
             .map(|plan| Arc::new(Power::new(plan, presences.clone())));
-        let mut keepers = Vec::new();
-        keepers.extend(
-            probe
-                .clone()
-                .map(|probe| tokio::spawn(async move { probe.keep().await })),
-        );
-        keepers.extend(
-            uart.clone()
-                .map(|uart| tokio::spawn(async move { uart.keep().await })),
-        );
-        keepers.extend(
-            power
-                .clone()
-                .map(|power| tokio::spawn(async move { power.keep().await })),
-        );
+        let mut keepers = JoinSet::new();
+        if let Some(probe) = probe.clone() {
+            keepers.spawn(async move { probe.keep().await });
+        }
+        if let Some(uart) = uart.clone() {
+            keepers.spawn(async move { uart.keep().await });
+        }
+        if let Some(power) = power.clone() {
+            keepers.spawn(async move { power.keep().await });
+        }
         let sampler = |part, instrument: &Option<Arc<dyn Instrument>>| {
             let instrument = instrument.clone()?;
             Some(Arc::new(Sampler::new(part, instrument, presences.clone())))
@@ -123,7 +140,7 @@ impl Running {
         let analog = sampler(Part::Analog, &plan.instruments.analog);
         for sampler in [&logic, &analog].into_iter().flatten() {
             let sampler = sampler.clone();
-            keepers.push(tokio::spawn(async move { sampler.keep().await }));
+            keepers.spawn(async move { sampler.keep().await });
         }
         let parts = Arc::new(Parts {
             name: plan.name.clone(),
@@ -135,7 +152,9 @@ impl Running {
             analog,
             since: Instant::now(),
         });
-        Self { parts, keepers }
+        let (connections, opened) = mpsc::channel(CONNECTIONS_MAX);
+        tokio::spawn(serve(parts.clone(), keepers, opened));
+        Self { parts, connections }
     }
 
     async fn connect(&self) -> io::Result<BoxedStream> {
@@ -152,13 +171,8 @@ impl Running {
             return Err(io::Error::new(io::ErrorKind::NotConnected, all));
         }
         let (near, far) = duplex(PIPE_BYTES);
-        let parts = self.parts.clone();
-        tokio::spawn(async move {
-            tokio::select! {
-                () = session::run(&parts, far) => {}
-                () = parts.presences.none() => {}
-            }
-        });
+        let served = self.connections.send(far).await;
+        served.map_err(|_| io::ErrorKind::NotConnected)?;
         Ok(Box::new(near))
     }
 }
@@ -182,5 +196,68 @@ impl Transport for Bench {
 
     fn changed(&self) -> Arriving<'_> {
         Box::pin(async move { self.running().parts.presences.changed().await })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::Pin;
+    use std::task::{Context, Poll, Waker};
+
+    use tokio::io::{AsyncRead, ReadBuf};
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    /// What keeps a part: when it is let go, it looks whether the session at the other end of its connection has ended.
+    struct Kept {
+        near: DuplexStream,
+        told: Option<oneshot::Sender<bool>>,
+    }
+
+    impl Drop for Kept {
+        fn drop(&mut self) {
+            let mut context = Context::from_waker(Waker::noop());
+            let mut byte = [0];
+            let mut buffer = ReadBuf::new(&mut byte);
+            let read = Pin::new(&mut self.near).poll_read(&mut context, &mut buffer);
+            let has_ended = matches!(read, Poll::Ready(Ok(()))) && buffer.filled().is_empty();
+            let told = self.told.take().map(|told| told.send(has_ended));
+            assert_eq!(told, Some(Ok(())));
+        }
+    }
+
+    #[tokio::test]
+    async fn sessions_end_before_their_parts_are_let_go() {
+        let parts = Arc::new(Parts {
+            name: "b".to_owned(),
+            presences: Arc::new(Presences::new([Part::Uart].into_iter())),
+            uart: None,
+            power: None,
+            probe: None,
+            logic: None,
+            analog: None,
+            since: Instant::now(),
+        });
+        parts.presences.there(Part::Uart);
+        let (near, far) = duplex(PIPE_BYTES);
+        let (send, told) = oneshot::channel();
+        let kept = Kept {
+            near,
+            told: Some(send),
+        };
+        let mut keepers = JoinSet::new();
+        keepers.spawn(async move {
+            let _kept = kept;
+            std::future::pending().await
+        });
+        let (connections, opened) = mpsc::channel(1);
+        let serving = tokio::spawn(serve(parts, keepers, opened));
+        connections.send(far).await.unwrap();
+        // The session has begun, and the keeper keeps.
+        tokio::task::yield_now().await;
+        drop(connections);
+        serving.await.unwrap();
+        assert_eq!(told.await, Ok(true));
     }
 }

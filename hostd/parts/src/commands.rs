@@ -34,6 +34,11 @@ pub(crate) async fn dispatch(parts: &Parts, args: &Args<'_>) -> Result<Next, Ref
             let uart = has(parts.uart.as_ref(), Part::Uart)?;
             return uart.start(args).await.map(Next::Uart);
         }
+        "uart_break" => {
+            has(parts.uart.as_ref(), Part::Uart)?
+                .send_break(args)
+                .await?
+        }
         "dap_start" => {
             let probe = has(parts.probe.as_ref(), Part::Probe)?;
             return probe.start(args).await.map(Next::Probe);
@@ -65,6 +70,7 @@ pub(crate) async fn dispatch(parts: &Parts, args: &Args<'_>) -> Result<Next, Ref
             let sampler = match kind {
                 Dual::Adc => has(parts.analog.as_ref(), Part::Analog)?,
                 Dual::La => has(parts.logic.as_ref(), Part::Logic)?,
+                Dual::Both => parts.of_both()?,
             };
             return capture(sampler, args, |of, args| sampling::dual(of, args, &kind));
         }
@@ -81,6 +87,21 @@ fn capture(
     let order = order(sampler, args)?;
     let is_b64 = args.text("enc")? == Some("b64");
     Ok(Next::Capture(Capture::new(sampler, order, is_b64)))
+}
+
+impl Parts {
+    /// What samples logic channels and the analog input from one instant.
+    fn of_both(&self) -> Result<&Arc<Sampler>, Refuse> {
+        let logic = has(self.logic.as_ref(), Part::Logic)?;
+        let analog = has(self.analog.as_ref(), Part::Analog)?;
+        if !logic.is_one_with(analog) {
+            return Err(Refuse::BothAtOnce);
+        }
+        match self.presences.lack(Part::Analog) {
+            Some(lack) => Err(Refuse::lack(Part::Analog, lack)),
+            None => Ok(logic),
+        }
+    }
 }
 
 /// A part that the bench has, whether it can be reached or not.

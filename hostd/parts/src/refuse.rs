@@ -1,6 +1,6 @@
 //! The refusals of a bench, with the messages that clients classify.
 
-use pod_protocol::missing_part;
+use pod_protocol::{TWO_INSTRUMENTS, missing_part};
 
 use crate::presence::{Lack, Part};
 
@@ -40,9 +40,7 @@ pub(crate) enum Refuse {
     OneLevel,
     #[error("a capture needs samples")]
     NoSamples,
-    #[error(
-        "the bench samples logic channels or an analog input, not both from one instant: ask for one of them"
-    )]
+    #[error("{TWO_INSTRUMENTS}")]
     BothAtOnce,
     #[error("the instrument gave fewer samples than were asked for")]
     Short,
@@ -50,6 +48,8 @@ pub(crate) enum Refuse {
     OnePath,
     #[error("uart busy")]
     UartBusy,
+    #[error("no uart session is open")]
+    NoUart,
     #[error("busy: a debug session is open")]
     ProbeBusy,
     #[error("{0}")]

@@ -100,6 +100,11 @@ impl Sampler {
         self.facts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether it is the same instrument as another part, which samples for both from one instant.
+    pub(crate) fn is_one_with(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.instrument, &other.instrument)
+    }
+
     /// Checks an order of a client.
     fn order(
         &self,

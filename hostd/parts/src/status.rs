@@ -2,6 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use pod_protocol::CAPTURE_DUAL;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -25,6 +26,10 @@ impl Parts {
         offer(Part::Probe, &["swd", "nrst_pin"]);
         offer(Part::Logic, &["la", "capture_trigger"]);
         offer(Part::Analog, &["analog", "scope", "capture_b64"]);
+        let both = self.logic.as_ref().zip(self.analog.as_ref());
+        if both.is_some_and(|(logic, analog)| logic.is_one_with(analog)) {
+            offer(Part::Logic, &[CAPTURE_DUAL]);
+        }
         let parts: Vec<&str> = self.presences.all().into_iter().map(Part::name).collect();
         let missing: Vec<Value> = self
             .presences

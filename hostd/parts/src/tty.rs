@@ -11,12 +11,17 @@ use std::sync::Arc;
 use base::config::Parity;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
+use rustix::ioctl::{NoArg, Opcode, ioctl};
 use rustix::termios::{
     ControlModes, OptionalActions, QueueSelector, SpecialCodeIndex, Termios, ioctl_tiocexcl,
-    tcflush, tcgetattr, tcsetattr,
+    tcdrain, tcflush, tcgetattr, tcsetattr,
 };
 use tokio::io::unix::AsyncFd;
 use tokio::task::spawn_blocking;
+
+/// Requests that hold a line low, and no longer. They are the same on all architectures that servers have.
+const TIOCSBRK: Opcode = 0x5427;
+const TIOCCBRK: Opcode = 0x5428;
 
 /// How far the rate of a port may be from the one asked for, in percent: beyond, frames of ten bits are not read.
 const RATE_OFF_PERCENT_MAX: u64 = 3;
@@ -66,6 +71,23 @@ impl Tty {
         set.map_err(io::Error::other)?
     }
 
+    /// Holds the line that it drives low, once what was written is sent, or no longer.
+    ///
+    /// # Errors
+    /// The port cannot do that, or is gone.
+    pub(crate) async fn hold_low(&self, is_held: bool) -> io::Result<()> {
+        let fd = self.fd().get_ref().clone();
+        let held = spawn_blocking(move || hold_low(&fd, is_held)).await;
+        held.map_err(io::Error::other)?
+            .map_err(|error| match Errno::from_io_error(&error) {
+                Some(Errno::IO | Errno::NODEV) => explained(&self.path, error),
+                _ => io::Error::new(
+                    error.kind(),
+                    format!("the serial port cannot send a break: {error}"),
+                ),
+            })
+    }
+
     /// Forgets what has arrived and was not read.
     pub(crate) fn forget_input(&self) {
         // A port without a buffer has nothing to forget.
@@ -112,6 +134,8 @@ impl Drop for Tty {
         };
         // The kernel holds up whoever closes a port until everything was sent.
         let close = move || {
+            // Whoever held it low may have been cut off.
+            let _ = hold_low(&fd, false);
             let _ = tcflush(&fd, QueueSelector::IOFlush);
             drop(fd);
         };
@@ -129,6 +153,21 @@ fn open(path: &Path, setting: Setting) -> io::Result<OwnedFd> {
     ioctl_tiocexcl(&fd)?;
     set(&fd, setting)?;
     Ok(fd)
+}
+
+fn hold_low(fd: impl AsFd, is_held: bool) -> io::Result<()> {
+    if is_held {
+        tcdrain(&fd)?;
+    }
+    // SAFETY: neither request has an argument.
+    #[expect(unsafe_code, reason = "requests for which no library has a function")]
+    let held = unsafe {
+        match is_held {
+            true => ioctl(fd, NoArg::<TIOCSBRK>::new()),
+            false => ioctl(fd, NoArg::<TIOCCBRK>::new()),
+        }
+    };
+    Ok(held?)
 }
 
 fn set(fd: impl AsFd, setting: Setting) -> io::Result<()> {

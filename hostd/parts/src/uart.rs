@@ -7,11 +7,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base::config::UartPart;
 use pod_protocol::escape::Escape;
-use serde_json::json;
-use tokio::sync::mpsc;
+use pod_protocol::{UART_BREAK_MS, UART_BREAK_MS_MAX};
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Duration, Instant, sleep, sleep_until, timeout};
 
 use crate::args::Args;
+use crate::bench::PIPE_BYTES;
 use crate::client::{Client, Gone};
 use crate::presence::{Part, Presences};
 use crate::refuse::Refuse;
@@ -19,6 +21,7 @@ use crate::tty::{Setting, Tty};
 
 const BAUD: std::ops::RangeInclusive<i64> = 300..=4_000_000;
 const DEFAULT_BAUD: u32 = 115_200;
+const BREAK_MS: std::ops::RangeInclusive<i64> = 1..=UART_BREAK_MS_MAX.cast_signed();
 
 /// Bits of a frame on the line: start, eight of data, parity perhaps, stop.
 const FRAME_BITS: u64 = 11;
@@ -37,6 +40,9 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Longest wait at the end of a session for its last bytes to be sent, so that the next rate does not garble them.
 const DRAIN_MAX: Duration = Duration::from_secs(1);
+
+/// Longest wait before a break for bytes to be sent that were given before it.
+const AHEAD_MAX: Duration = Duration::from_secs(5);
 
 /// How often one who waits for the end of a session tries again.
 const TAKE_EVERY: Duration = Duration::from_millis(20);
@@ -60,8 +66,18 @@ struct State {
 struct Session {
     /// Takes what arrives.
     received: mpsc::Sender<Vec<u8>>,
+    /// Takes wishes for a break.
+    breaks: mpsc::Sender<Break>,
     /// The channels that it was asked for.
     channels: (u8, u8),
+}
+
+/// A wish to hold the target's receive line low.
+#[derive(Debug)]
+struct Break {
+    lasts: Duration,
+    /// Learns how it went.
+    done: oneshot::Sender<io::Result<()>>,
 }
 
 impl Uart {
@@ -137,6 +153,7 @@ impl Uart {
         let channels = (args.la("rx")?, args.la("tx")?);
         let baud = args.uint("baud", BAUD)?.unwrap_or(DEFAULT_BAUD);
         let (sender, received) = mpsc::channel(PIECES_MAX);
+        let (wishes, breaks) = mpsc::channel(1);
         // One that is ending still sends its last bytes.
         let until = Instant::now() + 2 * DRAIN_MAX;
         while self.channels().is_some() && Instant::now() < until {
@@ -144,12 +161,14 @@ impl Uart {
         }
         let port = self.take(Session {
             received: sender,
+            breaks: wishes,
             channels,
         })?;
         let opened = Opened {
             uart: self.clone(),
             port,
             received,
+            breaks,
             baud,
             sent: Instant::now(),
         };
@@ -162,6 +181,26 @@ impl Uart {
         }
         opened.port.forget_input();
         Ok(opened)
+    }
+
+    /// Has the open session hold the target's receive line low.
+    pub(crate) async fn send_break(&self, args: &Args<'_>) -> Result<Value, Refuse> {
+        let ms = args.uint("ms", BREAK_MS)?.unwrap_or(UART_BREAK_MS);
+        let session = self
+            .state()
+            .session
+            .as_ref()
+            .map(|session| session.breaks.clone());
+        let session = session.ok_or(Refuse::NoUart)?;
+        let (done, is_done) = oneshot::channel();
+        let lasts = Duration::from_millis(ms);
+        let asked = session.send(Break { lasts, done }).await;
+        asked.map_err(|_| Refuse::NoUart)?;
+        match is_done.await {
+            Ok(Ok(())) => Ok(Value::Null),
+            Ok(Err(error)) => Err(Refuse::Part(error.to_string())),
+            Err(_) => Err(Refuse::NoUart),
+        }
     }
 
     /// The port, for one session.
@@ -193,6 +232,7 @@ pub(crate) struct Opened {
     uart: Arc<Uart>,
     port: Arc<Tty>,
     received: mpsc::Receiver<Vec<u8>>,
+    breaks: mpsc::Receiver<Break>,
     baud: u32,
     /// When the line is done with what was written.
     sent: Instant,
@@ -221,7 +261,47 @@ impl Opened {
                     escape.sent(&bytes);
                     self.write(&bytes, client).await?;
                 }
+                Some(wish) = self.breaks.recv() => {
+                    // What the client sent before comes first.
+                    let mut left = PIPE_BYTES;
+                    while left > 0
+                        && let Ok(bytes) = timeout(Duration::ZERO, client.read_raw(READ_BYTES)).await
+                    {
+                        let bytes = bytes?;
+                        left = left.saturating_sub(bytes.len());
+                        escape.sent(&bytes);
+                        self.write(&bytes, client).await?;
+                    }
+                    self.pass_until(self.sent.min(Instant::now() + AHEAD_MAX), client).await?;
+                    self.hold_low(wish, client).await?;
+                }
                 () = sleep_until(escape.complete()), if escape.is_pending() => return Ok(()),
+            }
+        }
+    }
+
+    /// Holds the line low, and lets it go whatever happens meanwhile.
+    async fn hold_low(&mut self, wish: Break, client: &mut Client) -> Result<(), Gone> {
+        let mut passed = Ok(());
+        let mut held = self.port.hold_low(true).await;
+        if held.is_ok() {
+            passed = self.pass_until(Instant::now() + wish.lasts, client).await;
+            held = self.port.hold_low(false).await;
+        }
+        // Who asked may have gone.
+        let _ = wish.done.send(held);
+        passed
+    }
+
+    /// Passes on what arrives, until an instant.
+    async fn pass_until(&mut self, until: Instant, client: &mut Client) -> Result<(), Gone> {
+        loop {
+            tokio::select! {
+                received = self.received.recv() => match received {
+                    Some(bytes) => client.write_raw(&bytes).await?,
+                    None => return Err(Gone),
+                },
+                () = sleep_until(until) => return Ok(()),
             }
         }
     }

@@ -175,13 +175,13 @@ impl<'d> Expansion<'d> {
     fn build(&mut self, path: &Path, build: &'d Build, cell: &Cell<'d>) -> Run {
         let id = cell.id(&build.id);
         let env = self.environment(&id, cell);
-        let place = Place {
+        let around = Surroundings {
             scope: self.scope(cell),
             cell: *cell,
             source: None,
             step_ms: self.times.build_ms,
         };
-        let steps = self.steps(&path.key("steps"), &build.steps, &place);
+        let steps = self.steps(&path.key("steps"), &build.steps, &around);
         let sandbox = sandbox(&build.sandbox);
         let cache = build
             .cache
@@ -221,22 +221,22 @@ impl<'d> Expansion<'d> {
         cell: &Cell<'d>,
     ) -> Run {
         let id = cell.id(&bench.id);
-        let place = Place {
+        let around = Surroundings {
             scope: self.scope(cell),
             cell: *cell,
             source: Some((source, bench)),
             step_ms: self.times.test_ms,
         };
-        let always = Place {
+        let always = Surroundings {
             step_ms: self.times.test_ms.min(ALWAYS_MS_MAX),
-            ..place
+            ..around
         };
         let built_by = source.map(|build| cell.id(&build.id));
         let mut needs = self.needs(&bench.needs);
         needs.extend(built_by.clone().filter(|run| !needs.contains(run)));
         let role = Role::Bench {
             build: built_by,
-            device: self.device(&path.key("device"), bench, &place.scope),
+            device: self.device(&path.key("device"), bench, &around.scope),
             always: self.steps(&path.key("always"), &bench.always, &always),
         };
         Run {
@@ -248,7 +248,7 @@ impl<'d> Expansion<'d> {
             env: self.environment(&id, cell),
             id,
             sandbox: sandbox(&bench.sandbox),
-            steps: self.steps(&path.key("steps"), &bench.steps, &place),
+            steps: self.steps(&path.key("steps"), &bench.steps, &around),
             role,
         }
     }
@@ -326,7 +326,7 @@ impl<'d> Expansion<'d> {
         &mut self,
         path: &Path,
         steps: &'d [definition::Step],
-        place: &Place<'d>,
+        around: &Surroundings<'d>,
     ) -> Vec<plan::Step> {
         let judged: Vec<&str> = steps
             .iter()
@@ -336,17 +336,17 @@ impl<'d> Expansion<'d> {
             .collect();
         let mut planned = Vec::new();
         for (index, step) in steps.iter().enumerate() {
-            let Some(when) = when(step.condition.as_ref(), &place.cell) else {
+            let Some(when) = when(step.condition.as_ref(), &around.cell) else {
                 continue;
             };
             let at = path.index(index);
             let is_judged = step.id.as_deref().is_some_and(|id| judged.contains(&id));
-            let Some(action) = self.action(&at, step, place, is_judged) else {
+            let Some(action) = self.action(&at, step, around, is_judged) else {
                 continue;
             };
             let phase_ms = match step.flash {
-                Some(_) => self.times.flash_ms.min(place.step_ms),
-                None => place.step_ms,
+                Some(_) => self.times.flash_ms.min(around.step_ms),
+                None => around.step_ms,
             };
             planned.push(plan::Step {
                 at: at.to_string(),
@@ -366,7 +366,7 @@ impl<'d> Expansion<'d> {
 
 /// Where steps run.
 #[derive(Clone, Copy)]
-struct Place<'d> {
+struct Surroundings<'d> {
     scope: Scope<'d>,
     cell: Cell<'d>,
     /// In a bench: the build of its cells, and the bench.

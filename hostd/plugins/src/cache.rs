@@ -200,7 +200,8 @@ impl Cache {
         }
     }
 
-    /// Keeps code that was compiled just now. It is whole and on disk when it has its name. Blocks on the disk.
+    /// Keeps code that was compiled just now. It is whole when it has its name; what a power failure leaves of it does not
+    /// verify, and is compiled again. Blocks on the disk.
     ///
     /// # Errors
     /// The disk, or there is too much of it.
@@ -244,7 +245,7 @@ impl Cache {
 
     fn write(&self, name: &Name, bytes: &[u8]) -> io::Result<()> {
         let mac = self.mac(name, bytes).finalize().into_bytes();
-        own_file::write(&self.folder, &name.file(), &[MAGIC, &mac, bytes])
+        own_file::write_unsynced(&self.folder, &name.file(), &[MAGIC, &mac, bytes])
     }
 
     /// Over lengths too, so that no two names and codes give the same bytes.

@@ -1,74 +1,39 @@
-//! Compiles a plugin in a child process, since a small component can be made to need more memory and time than a server
-//! has: what the compiler may take is bounded, and when it goes wrong, only the child ends.
-//!
-//! ```text
-//! server ── component ─> stdin │ child: limits, low priority │ stdout ─ code ─> server
-//!                              └─ stderr: why not
-//! ```
-//!
-//! The limits are set from outside before the child gets anything to read, so they hold whatever program it is; hostd's
-//! own calls [`confine`] first. One child runs at a time. It dies with its process group when its time is up, when nobody
-//! waits for it any more, and, confined, with the server.
+//! Compiles a plugin in a worker, a child process, since a small component can be made to need more memory and time than a
+//! server has: what the compiler may take is bounded, and when it goes wrong, only the child ends. One runs at a time.
 
 use std::ffi::OsString;
 use std::io;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
+pub use jail::{LimitHit, WorkerLimits};
+use jail::{Worker, WorkerError};
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::cache::CODE_BYTES_MAX;
 
-mod child;
-mod confine;
-
-pub use confine::confine;
-
 /// Most compilations that wait for the one that runs.
 pub const WAITING_MAX: usize = 8;
 
-/// Bytes of standard error that are kept.
-pub const REASON_BYTES_MAX: usize = 4 << 10;
-
 /// What a child may take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// Processor time of all its threads, in seconds.
-    pub cpu_s: u64,
-    /// Address space.
-    pub memory_bytes: u64,
-    /// Time from its start to its end.
-    pub wall: Duration,
-    /// Bytes that it may write.
-    pub output_bytes: usize,
-    /// Files that it may have open.
-    pub open_files: u64,
-    /// Its priority, from 0 to 19, the lowest.
-    pub nice: i32,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            cpu_s: 60,
-            memory_bytes: 1536 << 20,
-            wall: Duration::from_secs(120),
-            output_bytes: CODE_BYTES_MAX,
-            open_files: 32,
-            nice: 10,
-        }
-    }
-}
+pub const LIMITS: WorkerLimits = WorkerLimits {
+    cpu_s: 60,
+    memory_bytes: 1536 << 20,
+    wall: Duration::from_secs(120),
+    output_bytes: CODE_BYTES_MAX,
+    file_bytes: 0,
+    open_files: 32,
+    nice: 10,
+};
 
 /// Starts children.
 #[derive(Debug)]
 pub struct Compiler {
-    program: PathBuf,
-    arguments: Vec<OsString>,
-    limits: Limits,
+    worker: Worker,
     turn: Arc<Semaphore>,
     waiting: AtomicUsize,
 }
@@ -104,32 +69,31 @@ pub enum CompileError {
     Cancelled,
 }
 
-/// A limit that a child reached.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum LimitHit {
-    /// Processor time.
-    #[error("{0} s of processor time")]
-    Cpu(u64),
-    /// Address space.
-    #[error("{0} MiB of memory")]
-    Memory(u64),
-    /// Wall time.
-    #[error("{0} s")]
-    Wall(u64),
-    /// Output.
-    #[error("{0} MiB of code")]
-    Output(usize),
+impl From<WorkerError> for CompileError {
+    fn from(error: WorkerError) -> Self {
+        match error {
+            WorkerError::Start(source) => Self::Start(source),
+            WorkerError::Pipe(source) => Self::Pipe(source),
+            WorkerError::Limit(hit) => Self::Limit(hit),
+            WorkerError::Refused(reason) => Self::Refused(reason),
+            WorkerError::Killed { signal, reason } => Self::Killed { signal, reason },
+            WorkerError::Cancelled => Self::Cancelled,
+        }
+    }
 }
 
 impl Compiler {
     /// One that runs a program, which reads a component from its standard input and writes code to its standard output,
     /// or says on standard error why not and ends with another code than 0.
     #[must_use]
-    pub fn new(program: PathBuf, arguments: Vec<OsString>, limits: Limits) -> Self {
+    pub fn new(program: PathBuf, arguments: Vec<OsString>, limits: WorkerLimits) -> Self {
         Self {
-            program,
-            arguments,
-            limits,
+            worker: Worker {
+                program,
+                arguments,
+                folder: PathBuf::from("/"),
+                limits,
+            },
             turn: Arc::new(Semaphore::new(1)),
             waiting: AtomicUsize::new(0),
         }
@@ -141,12 +105,7 @@ impl Compiler {
     /// Why there is no code.
     pub async fn compile(&self, component: Arc<[u8]>) -> Result<Vec<u8>, CompileError> {
         let turn = self.turn().await?;
-        let order = child::Order {
-            program: self.program.clone(),
-            arguments: self.arguments.clone(),
-            limits: self.limits,
-            component,
-        };
+        let worker = self.worker.clone();
         let (cancel, cancelled) = io::pipe()
             .map_err(CompileError::Start)
             .map(|(read, write)| (write, read))?;
@@ -154,7 +113,13 @@ impl Compiler {
         // A thread of its own, from the child's start to its end: the kernel ends a confined child with the thread that
         // started it. The turn is over when the child is gone, not when nobody waits.
         let work = move || {
-            let compiled = child::run(&order, &cancelled);
+            let mut code = Vec::new();
+            let mut take = |piece: &[u8]| {
+                code.extend_from_slice(piece);
+                ControlFlow::Continue(())
+            };
+            let ended = worker.run(&mut &component[..], &mut take, &cancelled);
+            let compiled = ended.map(|()| code).map_err(CompileError::from);
             drop(turn);
             let _ = done.send(compiled);
         };

@@ -105,7 +105,7 @@ impl Grant {
 
     /// What is missing for a newer version beside what the older one did without: what its update waits for.
     #[must_use]
-    pub fn lacks_for_update(&self, from: &Wants, to: &Wants) -> Vec<Missing> {
+    pub(crate) fn lacks_for_update(&self, from: &Wants, to: &Wants) -> Vec<Missing> {
         let before = self.covers(from).err().unwrap_or_default();
         let mut missing = self.covers(to).err().unwrap_or_default();
         missing.retain(|missing| {
@@ -125,7 +125,7 @@ impl Grant {
 
     /// Whether it has an interface.
     #[must_use]
-    pub fn has_interface(&self, interface: Interface) -> bool {
+    pub(crate) fn has_interface(&self, interface: Interface) -> bool {
         interface.is_free() || self.rights.interfaces.contains(&interface)
     }
 
@@ -140,7 +140,7 @@ impl Grant {
 
     /// Bytes that its keys may take.
     #[must_use]
-    pub fn store_bytes(&self) -> u64 {
+    pub(crate) fn store_bytes(&self) -> u64 {
         u64::from(self.rights.store_mib) * MIB
     }
 
@@ -154,7 +154,7 @@ impl Grant {
 
     /// As it is stored.
     #[must_use]
-    pub fn to_record(&self) -> Record {
+    pub(crate) fn to_record(&self) -> Record {
         let texts = |set: &BTreeSet<String>| set.iter().cloned().collect();
         let rights = &self.rights;
         Record {
@@ -182,7 +182,7 @@ impl Grant {
     /// From what is stored; none if another version stored it in a way that this one does not know. What has no meaning
     /// here grants nothing.
     #[must_use]
-    pub fn of_record(record: &Record) -> Option<Self> {
+    pub(crate) fn of_record(record: &Record) -> Option<Self> {
         if record.format != GRANT_FORMAT {
             return None;
         }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// Shortest and longest id, in bytes.
 pub const LEN_MIN: usize = 3;
 /// See [`LEN_MIN`].
-pub const LEN_MAX: usize = 64;
+pub(crate) const LEN_MAX: usize = 64;
 
 /// An id such as `acme.rail-report`: `[a-z0-9.-]`, a letter or digit at both ends, no two dots in a row.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

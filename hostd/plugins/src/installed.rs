@@ -38,7 +38,7 @@ pub use recovery::TRIAL_STARTS_MAX;
 use files::Files;
 
 /// Most plugins of a server.
-pub const PLUGINS_MAX: usize = 100;
+pub(crate) const PLUGINS_MAX: usize = 100;
 
 /// Who does what the server does by itself, in records.
 pub const ITSELF: &str = "hostd";
@@ -120,6 +120,14 @@ impl Installed {
         Ok(installed)
     }
 
+    /// Whether a package's signature, or that it has none, is taken here.
+    ///
+    /// # Errors
+    /// It is not.
+    pub fn judge(&self, package: &Package) -> Result<Origin, InstalledError> {
+        self.0.judge(package)
+    }
+
     /// Takes in a version: it is staged, and the one that serves goes on.
     ///
     /// # Errors
@@ -148,14 +156,23 @@ impl Installed {
                 return Err(InstalledError::Waits(waits));
             }
             let at_ms = inner.clock.now_ms();
-            let plugin = inner
+            let activated = inner
                 .store
                 .plugin_activate(id.as_str(), &digest, &by, at_ms)
-                .await?;
-            inner.sweep().await;
-            Ok(plugin)
+                .await;
+            Ok(activated?)
         })
         .await
+    }
+
+    /// Removes the files that no version needs any more. The next start does so, too.
+    pub async fn sweep(&self) {
+        let swept = self.apart(|inner| async move {
+            inner.sweep().await;
+            Ok(())
+        });
+        // It is noted where it fails.
+        let _ = swept.await;
     }
 
     /// Forgets the staged version: it does not load, or nobody wants it.
@@ -285,6 +302,14 @@ impl Installed {
 }
 
 impl Inner {
+    fn judge(&self, package: &Package) -> Result<Origin, InstalledError> {
+        let (manifest, bytes) = (package.manifest(), package.manifest_bytes());
+        let judged = self
+            .keys
+            .judge(self.policy, manifest, bytes, package.signature());
+        Ok(judged?)
+    }
+
     fn grants(&self) -> RwLockWriteGuard<'_, HashMap<(PluginId, String), Arc<Grant>>> {
         self.grants.write().unwrap_or_else(PoisonError::into_inner)
     }
@@ -294,10 +319,8 @@ impl Inner {
         package: Package,
         by: String,
     ) -> Result<Taken, InstalledError> {
+        let origin = self.judge(&package)?;
         let (manifest, bytes) = (package.manifest(), package.manifest_bytes());
-        let origin = self
-            .keys
-            .judge(self.policy, manifest, bytes, package.signature())?;
         let (id, digest) = (manifest.id.clone(), package.digest());
         let record = table::Package {
             plugin: id.as_str().to_owned(),
@@ -319,8 +342,9 @@ impl Inner {
             tokio::task::spawn_blocking(move || inner.files.write(&name, package.component()));
         written.await.map_err(|_| StoreError::Panicked)??;
         let staged = self.store.plugin_stage(record, PLUGINS_MAX).await;
-        // Whether it was refused or has taken the place of another.
-        self.sweep().await;
+        if staged.is_err() {
+            self.sweep().await;
+        }
         let plugin = staged?;
         let waits = self.waits(&id, &digest).await?;
         Ok(Taken {

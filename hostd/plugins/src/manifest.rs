@@ -11,9 +11,11 @@ use crate::wants::Wants;
 
 mod asks;
 mod limits;
+mod proxy;
 pub(crate) mod section;
 
 pub use limits::{LIMITS, Limit, Limits};
+pub use proxy::{BODY_KIB, METHODS, Mount, SCOPE_DEFAULT};
 pub use section::{PROBLEMS_MAX, Problem};
 
 use section::{Report, Section};
@@ -92,6 +94,8 @@ pub struct Manifest {
     pub wants: Wants,
     /// What it takes of the machine.
     pub limits: Limits,
+    /// How its `wasi:http` export is mounted, if it says so; see [`Mount`] for what counts otherwise.
+    pub mount: Option<Mount>,
     /// What its operator may set.
     pub config: Schema,
     /// Shell commands that build it, for its author; no server runs them.
@@ -167,6 +171,7 @@ fn read(whole: &mut Section<'_>, report: &mut Report<'_>) -> Option<Manifest> {
         .contains(&crate::interface::Interface::Store);
     let limits = limits::read(&mut whole.section("limits", report), asks_for_store, report);
     wants.store_mib = limits.store_mib;
+    let mount = proxy::read(whole, wants.public, report);
     let config = Schema::read(&mut whole.section("config", report), report);
     let mut dev = whole.section("dev", report);
     let build = dev.text("build", report, |text| prose(text, BUILD_BYTES_MAX));
@@ -182,6 +187,7 @@ fn read(whole: &mut Section<'_>, report: &mut Report<'_>) -> Option<Manifest> {
         homepage,
         wants,
         limits,
+        mount,
         config,
         build,
     })

@@ -18,6 +18,22 @@ const OTHERS: u32 = 0o077;
 /// Write `parts`, one after the other, as the file `name`, in place of one that there may be. It has its name once it is
 /// whole and on disk. One writer at a time for each name.
 pub(crate) fn write(folder: &Path, name: &str, parts: &[&[u8]]) -> io::Result<()> {
+    put(folder, name, parts, File::sync_all)?;
+    File::open(folder)?.sync_all()
+}
+
+/// The same for what can be made again: whole for whoever reads it while the machine runs. A power failure may leave
+/// nothing of it, or part of it, so whoever reads it checks it.
+pub(crate) fn write_unsynced(folder: &Path, name: &str, parts: &[&[u8]]) -> io::Result<()> {
+    put(folder, name, parts, |_| Ok(()))
+}
+
+fn put(
+    folder: &Path,
+    name: &str,
+    parts: &[&[u8]],
+    sync: impl FnOnce(&File) -> io::Result<()>,
+) -> io::Result<()> {
     let work = folder.join(format!("{name}{UNFINISHED}"));
     remove(&work)?;
     let write = || {
@@ -25,9 +41,8 @@ pub(crate) fn write(folder: &Path, name: &str, parts: &[&[u8]]) -> io::Result<()
         for part in parts {
             file.write_all(part)?;
         }
-        file.sync_all()?;
-        fs::rename(&work, folder.join(name))?;
-        File::open(folder)?.sync_all()
+        sync(&file)?;
+        fs::rename(&work, folder.join(name))
     };
     write().inspect_err(|_| drop(remove(&work)))
 }

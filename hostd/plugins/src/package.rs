@@ -20,7 +20,7 @@ pub const COMPONENT: &str = "plugin.wasm";
 pub const COMPONENT_BYTES_MAX: usize = 32 << 20;
 
 /// Largest packed plugin, in bytes: its members, their headers, and the zeros at the end.
-pub const PACKED_BYTES_MAX: usize =
+pub(crate) const PACKED_BYTES_MAX: usize =
     COMPONENT_BYTES_MAX + manifest::BYTES_MAX + signature::BYTES_MAX + (64 << 10);
 
 /// How a component begins: WebAssembly's magic number, and the version and layer of components.
@@ -170,7 +170,7 @@ impl Package {
 
     /// The manifest as it was signed.
     #[must_use]
-    pub fn manifest_bytes(&self) -> &[u8] {
+    pub(crate) fn manifest_bytes(&self) -> &[u8] {
         &self.manifest_bytes
     }
 
@@ -178,12 +178,6 @@ impl Package {
     #[must_use]
     pub fn component(&self) -> &[u8] {
         &self.component
-    }
-
-    /// The component, without the rest.
-    #[must_use]
-    pub fn into_component(self) -> Vec<u8> {
-        self.component
     }
 
     /// SHA-256 of the component, hexadecimal.

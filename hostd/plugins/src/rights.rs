@@ -21,8 +21,6 @@ pub struct Caller {
     pub org: String,
     /// Scopes that its credential and role give.
     pub scopes: BTreeSet<String>,
-    /// Whether it is an administrator of its organisation.
-    pub is_admin: bool,
     /// Devices that its credential is restricted to; none = all of its organisation.
     pub devices: Option<BTreeSet<String>>,
 }
@@ -53,9 +51,6 @@ pub enum Denied {
     /// The caller may not use the device, whatever the plugin may.
     #[error("the caller's credential is not for the device {0}")]
     CallerDevice(String),
-    /// It needs an administrator.
-    #[error("the caller is no administrator of its organisation")]
-    CallerRole,
     /// Nobody called with a credential.
     #[error("the request has no credential")]
     NoCredential,
@@ -173,17 +168,6 @@ impl Rights {
             (Devices::Only(granted), Some(own)) => {
                 Some(granted.intersection(own).cloned().collect())
             }
-        }
-    }
-
-    /// # Errors
-    /// Why it may not do what only an administrator may.
-    pub fn may_administer(&self) -> Result<(), Denied> {
-        self.granted()?;
-        match &self.behind {
-            Behind::Caller(caller) if caller.is_admin => Ok(()),
-            Behind::Anyone => Err(Denied::NoCredential),
-            Behind::Caller(_) | Behind::Itself => Err(Denied::CallerRole),
         }
     }
 

@@ -24,6 +24,14 @@ const LA_LEVELS_MV: [u32; 2] = [1800, 3300];
 /// ADC fit of boards that report none: volts and volts per count on the front connector.
 const NOMINAL_FIT: (f64, f64) = (65.788_9, -0.001_003_762);
 
+/// How a bench says that its logic channels and its analog input are of one instrument.
+pub const CAPTURE_DUAL: &str = "capture_dual";
+
+/// Why a bench refuses to capture both from one instant.
+pub const TWO_INSTRUMENTS: &str = "the logic channels and the analog input of this bench are two instruments, which sample \
+    nothing from one instant: capture one after the other, or name the driver of one instrument that has both in `logic` \
+    and in `analog`";
+
 /// How raw ADC counts of the front connector become volts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AdcFit {
@@ -77,6 +85,9 @@ pub struct Capabilities {
     /// It sends the samples of captures as bytes.
     #[serde(skip)]
     pub capture_raw: bool,
+    /// Levels and analog samples may be of one instant. All boards can do that; benches of parts say so.
+    #[serde(skip)]
+    pub capture_dual: bool,
     /// The pod's own ADC fit. `None` without an ADC.
     #[serde(skip)]
     pub adc_fit: Option<AdcFit>,
@@ -118,6 +129,7 @@ impl Capabilities {
         };
         let adc_fit = (analog != Some(false)).then(|| adc_fit(status));
         let told = |name: &str| status.get(name).and_then(Value::as_u64);
+        let is_of_parts = status.contains_key("parts");
         let known_board = status.get("board").and_then(Value::as_str) == Some(KNOWN_BOARD);
         let mut capabilities = Self {
             ac_dac: with_analog(&["dac_replay", "generate16"]),
@@ -136,9 +148,10 @@ impl Capabilities {
             power_profile: has(&["power_profile"]),
             ota: has(&["ota"]),
             capture_raw: has(&[raw::CAPABILITY]) == Some(true),
+            capture_dual: !is_of_parts || has(&[CAPTURE_DUAL]) == Some(true),
             adc_fit,
             parameters: BTreeMap::new(),
-            is_of_parts: status.contains_key("parts"),
+            is_of_parts,
             missing: missing(status),
         };
         capabilities.parameters = parameters(status, caps.as_deref(), &capabilities);

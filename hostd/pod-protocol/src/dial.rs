@@ -41,7 +41,7 @@ pub const POD_DATA_BYTES: usize = 768;
 pub const SERVER_DATA_BYTES: usize = 1024;
 
 /// Longest id of a tunnel or a request.
-pub const ID_BYTES_MAX: usize = 63;
+pub(crate) const ID_BYTES_MAX: usize = 63;
 
 /// Frames that a pod keeps before it has read them. It drops the link when there are more.
 pub const POD_BUFFER_BYTES: usize = 16 * 1024;
@@ -62,7 +62,7 @@ pub const BACKOFF_MAX: Duration = Duration::from_secs(30);
 pub const STABLE_AFTER: Duration = Duration::from_secs(10);
 
 /// Longest text with which a pod refuses a command, in characters.
-pub const REFUSAL_CHARS_MAX: usize = 319;
+pub(crate) const REFUSAL_CHARS_MAX: usize = 319;
 
 /// How the addresses of pods that dial in begin.
 pub const SCHEME: &str = "dial";

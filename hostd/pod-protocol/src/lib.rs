@@ -32,7 +32,7 @@ mod reply;
 pub mod usb;
 pub mod verbs;
 
-pub use capabilities::{AdcFit, Capabilities, MissingPart};
+pub use capabilities::{AdcFit, CAPTURE_DUAL, Capabilities, MissingPart, TWO_INSTRUMENTS};
 pub use refusal::{Refusal, RefusalKind, missing_part};
 pub use reply::{Reply, ReplyError};
 
@@ -42,6 +42,12 @@ pub const REQUEST_LINE_BYTES_MAX: usize = 1279;
 /// Longest reply line accepted from a pod. Real packets stay far below (256 samples each); pods
 /// that send larger ones are fine up to here.
 pub const REPLY_LINE_BYTES_MAX: usize = 1024 * 1024;
+
+/// How long a break on a UART may last, in milliseconds.
+pub const UART_BREAK_MS_MAX: u64 = 1_000;
+
+/// How long it lasts where nothing else is asked for: nine bits at 300 baud, the slowest rate.
+pub const UART_BREAK_MS: u64 = 30;
 
 /// Logic-analyzer channels of a pod.
 pub const LA_CHANNELS: u8 = 14;

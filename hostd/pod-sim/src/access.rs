@@ -29,7 +29,7 @@ pub enum Origin {
 
 impl Origin {
     /// Whether the LAN policy and the hold of a cloud job apply to it.
-    pub fn is_lan(self) -> bool {
+    pub(crate) fn is_lan(self) -> bool {
         matches!(self, Self::Lan | Self::LanTls)
     }
 }

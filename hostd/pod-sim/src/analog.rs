@@ -61,7 +61,7 @@ impl AnalogSource {
     }
 
     /// An open 4-20 mA input: its sense resistor holds it at 0 V.
-    pub fn open_current_input() -> Self {
+    pub(crate) fn open_current_input() -> Self {
         Self {
             signal: Signal::Dc { volts: 0.0 },
             noise_v: 0.000_2,

@@ -114,7 +114,7 @@ impl Board {
     }
 
     /// Whether the board has the analog front end.
-    pub fn is_analog(self) -> bool {
+    pub(crate) fn is_analog(self) -> bool {
         !matches!(self, Self::Digital)
     }
 

@@ -15,6 +15,7 @@ use super::pattern::Pattern;
 use super::plan::Plan;
 use super::readback::{BusCapture, Regs};
 use super::refuse::Refuse;
+use super::serial_break;
 use super::swd::Dap;
 use super::uart::Uart;
 use super::world::World;
@@ -63,6 +64,7 @@ pub(crate) fn dispatch(
         "la_capture" => return Plan::la(&world.digital.pins, args).map(Next::Capture),
         "capture_dual" => return Plan::dual(args).map(Next::Capture),
         "uart_proxy_start" => return Uart::start(world, args, now_ns).map(Next::Uart),
+        "uart_break" => return serial_break::send_break(world, args, now_ns),
         "load_bin" => return LoadBin::from_args(args).map(Next::LoadBin),
         "replay" => return replay::replay(world, args, now_ns).map(Next::Replayed),
         "load" => {

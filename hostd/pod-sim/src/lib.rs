@@ -78,7 +78,9 @@ mod refuse;
 mod regulate;
 mod replay;
 mod reset;
+mod sender;
 mod sensor;
+mod serial_break;
 mod session;
 mod settings;
 mod shared;
@@ -156,7 +158,7 @@ impl SimPod {
     }
 
     /// Serves one connection of this origin until either side closes it. Returns how it has to end.
-    pub async fn serve_as(&self, stream: impl Stream, origin: Origin) -> Ending {
+    pub(crate) async fn serve_as(&self, stream: impl Stream, origin: Origin) -> Ending {
         self.serve_until(stream, origin, Arc::default()).await
     }
 

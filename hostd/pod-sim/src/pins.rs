@@ -227,6 +227,13 @@ impl Pins {
         at_ns + bits_ns(bytes.len() as u64 * FRAME_BITS, baud)
     }
 
+    /// Holds a channel low between two instants.
+    pub(crate) fn hold_low(&mut self, la: u8, from_ns: u64, to_ns: u64) {
+        let line = &mut self.drives[index(la)];
+        line.set(from_ns, Some(false));
+        line.set(to_ns, Some(true));
+    }
+
     /// The resistors that are engaged, bit n−1 for LA n.
     pub(crate) fn pull_mask(&self, now_ns: u64) -> u16 {
         *self.pulls.at(now_ns)

@@ -192,6 +192,8 @@ pub(crate) enum Refuse {
     SafeMode { command: String },
     #[error("uart busy")]
     UartBusy,
+    #[error("no uart session is open")]
+    NoUart,
     #[error("rx and tx must differ")]
     SameUartPins,
     #[error("no capture to read: there was none, or a newer one or an upload took its place")]

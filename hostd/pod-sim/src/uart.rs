@@ -11,6 +11,7 @@ use super::args::Args;
 use super::client::{Client, Gone};
 use super::pins::{FRAME_BITS, Owner, bit, bits_ns};
 use super::refuse::Refuse;
+use super::sender::Sender;
 use super::shared::Shared;
 use super::world::World;
 
@@ -57,6 +58,7 @@ impl Uart {
         }
         world.digital.pins.claim_all(&claims, now_ns)?;
         world.uart_since_ns = Some(now_ns);
+        world.uart_sender = Some(Sender { tx, sent_to_ns: 0 });
         let pull_up = bit(rx) & super::pins::PULL_UP_MASK != 0;
         let idle = world.digital.pins.pull_mask(now_ns) & bit(rx) == 0;
         let pulled = pull_up && idle && world.digital.pins.bank_mv() == PULL_BANK_MV;
@@ -77,6 +79,7 @@ impl Uart {
             .pins
             .free(&[Owner::UartRx, Owner::UartTx], now_ns);
         world.uart_since_ns = None;
+        world.uart_sender = None;
         if self.pulled {
             let released = world.digital.pins.set_pull(self.rx, false, now_ns);
             debug_assert!(released.is_ok(), "releasing a resistor is always allowed");
@@ -95,7 +98,6 @@ impl Uart {
         };
         client.ok(json!("uart ready")).await?;
         let mut escape = Escape::new();
-        let mut sent_to_ns = 0;
         loop {
             let mut changed = std::pin::pin!(shared.changed().notified());
             changed.as_mut().enable();
@@ -111,7 +113,7 @@ impl Uart {
             if !received.bytes.is_empty() {
                 client.write_raw(&received.bytes).await?;
             }
-            let room_ns = u64::saturating_sub(sent_to_ns, AHEAD_NS);
+            let room_ns = open.sent_to_ns().saturating_sub(AHEAD_NS);
             let full = room_ns > shared.now_ns();
             let wake = [
                 received.wake_ns,
@@ -127,7 +129,7 @@ impl Uart {
                         return Err(Gone);
                     }
                     escape.sent(&bytes);
-                    sent_to_ns = open.transmit(&bytes, sent_to_ns);
+                    open.transmit(&bytes);
                 }
                 () = tokio::time::sleep_until(escape.complete()), if escape.is_pending() => {
                     return Ok(());
@@ -200,17 +202,22 @@ struct Open {
 }
 
 impl Open {
-    /// Puts bytes on the line after those still being sent; returns their end.
-    fn transmit(&self, bytes: &[u8], sent_to_ns: u64) -> u64 {
-        let end_ns = self.shared.with(|world, now_ns| {
-            let at_ns = now_ns.max(sent_to_ns);
-            world
-                .digital
-                .pins
-                .transmit(self.uart.tx, bytes, self.uart.baud, at_ns)
+    /// The end of what is being sent.
+    fn sent_to_ns(&self) -> u64 {
+        let sender = self.shared.with(|world, _| world.uart_sender);
+        sender.map_or(0, |sender| sender.sent_to_ns)
+    }
+
+    /// Puts bytes on the line after what is still being sent.
+    fn transmit(&self, bytes: &[u8]) {
+        let Uart { tx, baud, .. } = self.uart;
+        self.shared.with(|world, now_ns| {
+            if let Some(sender) = &mut world.uart_sender {
+                let at_ns = now_ns.max(sender.sent_to_ns);
+                sender.sent_to_ns = world.digital.pins.transmit(tx, bytes, baud, at_ns);
+            }
         });
         self.shared.wires_changed();
-        end_ns
     }
 }
 

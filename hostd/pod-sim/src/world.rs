@@ -15,6 +15,7 @@ use super::kept::Kept;
 use super::profile::Profile;
 use super::reboot::Boot;
 use super::refuse::Refuse;
+use super::sender::Sender;
 use super::settings::Settings;
 use super::target::Mounted;
 use super::update::Update;
@@ -29,6 +30,8 @@ pub(crate) struct World {
     capture_since_ns: Option<u64>,
     /// From when on a UART session still has to read its receive line.
     pub(crate) uart_since_ns: Option<u64>,
+    /// What that session sends with.
+    pub(crate) uart_sender: Option<Sender>,
     /// Number of uploads in progress; a UART session is silent meanwhile.
     pub(crate) loading: usize,
     pub(crate) image: Image,
@@ -52,6 +55,7 @@ impl World {
             converters: Converters::new(&config),
             capture_since_ns: None,
             uart_since_ns: None,
+            uart_sender: None,
             loading: 0,
             image: Image::ControlLoop,
             upload: Upload::default(),

@@ -33,7 +33,7 @@ use session::Session;
 
 /// Bytes of a tunnel that may wait for whoever reads it. A pod cannot be asked to pause one of its tunnels, so one that
 /// needs more is closed.
-pub const TUNNEL_BYTES_MAX: usize = 4 * 1024 * 1024;
+pub(crate) const TUNNEL_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// How long stopping waits for sessions to close.
 const STOP_WAIT: Duration = Duration::from_secs(3);
@@ -52,12 +52,12 @@ pub struct Dialled {
 
 #[derive(Default)]
 struct State {
-    places: HashMap<Key, Place>,
+    pods: HashMap<Key, Expected>,
     is_stopped: bool,
 }
 
 /// A pod that is expected.
-struct Place {
+struct Expected {
     session: Option<Arc<Session>>,
     /// Why there is none.
     absent: String,
@@ -77,7 +77,7 @@ pub struct Lease {
     pub until: Instant,
 }
 
-impl Place {
+impl Expected {
     fn new() -> Self {
         Self {
             session: None,
@@ -109,8 +109,8 @@ impl Dialled {
         {
             let mut state = self.state();
             state.is_stopped = true;
-            for place in state.places.values() {
-                if let Some(session) = &place.session {
+            for pod in state.pods.values() {
+                if let Some(session) = &pod.session {
                     session.end("the server stops");
                 }
             }
@@ -123,13 +123,13 @@ impl Dialled {
     /// Tells a pod who holds it, now and whenever it dials in; only to pods that want to know.
     pub fn tell_lease(&self, public_key: &str, lease: Option<Lease>) {
         let mut state = self.state();
-        let place = login::key(public_key).and_then(|key| state.places.get_mut(&key));
-        let Some(place) = place else {
+        let pod = login::key(public_key).and_then(|key| state.pods.get_mut(&key));
+        let Some(pod) = pod else {
             return;
         };
-        place.lease = lease;
-        if let Some(session) = &place.session {
-            session.tell_lease(place.lease.as_ref());
+        pod.lease = lease;
+        if let Some(session) = &pod.session {
+            session.tell_lease(pod.lease.as_ref());
         }
     }
 
@@ -139,17 +139,14 @@ impl Dialled {
         if state.is_stopped {
             return Err("the server stops");
         }
-        let place = state
-            .places
-            .get_mut(&key)
-            .filter(|place| place.transports > 0);
-        let place = place.ok_or("there is no device for the pod")?;
+        let pod = state.pods.get_mut(&key).filter(|pod| pod.transports > 0);
+        let pod = pod.ok_or("there is no device for the pod")?;
         let session = Arc::new(Session::default());
-        if let Some(older) = place.session.replace(session.clone()) {
+        if let Some(older) = pod.session.replace(session.clone()) {
             older.end("a newer session of the pod has taken its place");
         }
-        session.tell_lease(place.lease.as_ref());
-        place.arrivals.send_modify(|arrivals| *arrivals += 1);
+        session.tell_lease(pod.lease.as_ref());
+        pod.arrivals.send_modify(|arrivals| *arrivals += 1);
         Ok(session)
     }
 
@@ -157,24 +154,24 @@ impl Dialled {
     fn leave(&self, key: &Key, session: &Arc<Session>) {
         let reason = session.end("the session was dropped");
         let mut state = self.state();
-        if let Some(place) = state.places.get_mut(key)
-            && place
+        if let Some(pod) = state.pods.get_mut(key)
+            && pod
                 .session
                 .as_ref()
                 .is_some_and(|current| Arc::ptr_eq(current, session))
         {
-            place.session = None;
-            place.absent =
+            pod.session = None;
+            pod.absent =
                 format!("the pod's link has ended ({reason}), and it has not dialled in again");
         }
     }
 
     fn session(&self, key: &Key) -> io::Result<Arc<Session>> {
         let state = self.state();
-        let place = state.places.get(key);
-        let found = place.and_then(|place| place.session.clone());
+        let pod = state.pods.get(key);
+        let found = pod.and_then(|pod| pod.session.clone());
         found.ok_or_else(|| {
-            let why = place.map_or_else(String::new, |place| place.absent.clone());
+            let why = pod.map_or_else(String::new, |pod| pod.absent.clone());
             io::Error::new(io::ErrorKind::NotConnected, why)
         })
     }
@@ -197,9 +194,9 @@ impl DialTransport {
     fn new(dialled: Arc<Dialled>, key: Key) -> Self {
         let mut state = dialled.state();
         state
-            .places
+            .pods
             .entry(key)
-            .or_insert_with(Place::new)
+            .or_insert_with(Expected::new)
             .transports += 1;
         drop(state);
         Self {
@@ -217,20 +214,20 @@ impl DialTransport {
 
     fn arrivals(&self) -> watch::Receiver<u64> {
         let mut state = self.dialled.state();
-        let place = state.places.entry(self.key).or_insert_with(Place::new);
-        place.arrivals.subscribe()
+        let pod = state.pods.entry(self.key).or_insert_with(Expected::new);
+        pod.arrivals.subscribe()
     }
 }
 
 impl Drop for DialTransport {
     fn drop(&mut self) {
         let mut state = self.dialled.state();
-        let Entry::Occupied(mut place) = state.places.entry(self.key) else {
+        let Entry::Occupied(mut pod) = state.pods.entry(self.key) else {
             return;
         };
-        place.get_mut().transports -= 1;
-        if place.get().transports == 0
-            && let Some(session) = place.remove().session
+        pod.get_mut().transports -= 1;
+        if pod.get().transports == 0
+            && let Some(session) = pod.remove().session
         {
             session.end("its device was removed");
         }

@@ -96,7 +96,7 @@ pub enum Ending {
 impl Infra {
     /// Whether this raises a suspicion against the device rather than the server.
     #[must_use]
-    pub fn is_of_device(self) -> bool {
+    pub(crate) fn is_of_device(self) -> bool {
         match self {
             Self::DeviceLost | Self::ProbeUnreachable | Self::WrongTarget | Self::StuckStop => true,
             Self::LeaseLost

@@ -33,7 +33,7 @@ pub const CONNECTIONS_MAX: usize = 5;
 
 /// How long one more connection waits for a permit before it is closed: a client that has just
 /// closed a connection finds the next one open, a client that keeps six learns so at once.
-pub const PERMIT_WAIT: Duration = Duration::from_millis(500);
+pub(crate) const PERMIT_WAIT: Duration = Duration::from_millis(500);
 
 /// Pause after a failed accept, since the cause (no more file descriptors) does not go away at
 /// once.

@@ -64,7 +64,7 @@ impl SecretCommand {
     ///
     /// # Errors
     /// As [`SecretCommand::run`].
-    pub fn run_with(
+    pub(crate) fn run_with(
         &self,
         config: &Config,
         input: &mut dyn BufRead,

@@ -67,7 +67,7 @@ impl UserCommand {
     ///
     /// # Errors
     /// As [`UserCommand::run`].
-    pub fn run_with(
+    pub(crate) fn run_with(
         &self,
         config: &Config,
         input: &mut dyn BufRead,

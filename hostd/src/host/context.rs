@@ -22,6 +22,8 @@ pub struct Context {
     pub lease: Option<String>,
     /// Where the request comes from.
     pub client: Option<IpAddr>,
+    /// What the client calls this server, as the start of a URL: `http://bench.example:8080`.
+    pub origin: Option<String>,
     /// When a waiting handler should report progress instead, so that it answers before its
     /// deadline.
     pub answer_by: Instant,

@@ -220,6 +220,7 @@ impl View<'_> {
             OrderError::NotFound => w::Error::NotFound,
             OrderError::Forbidden(sentence) => w::Error::Forbidden(sentence),
             OrderError::Refused(sentence) => w::Error::Refused(sentence),
+            OrderError::Busy(sentence) => w::Error::Busy(sentence),
             OrderError::Failed(error) => {
                 let error: &(dyn std::error::Error + 'static) = error.as_ref();
                 w::Error::Other(internal(self.context, "plugins", error))

@@ -4,8 +4,9 @@
 //! and in what form, and returns at once; then the body arrives, at its sender's pace, and holds no
 //! instance; then the handler is called again with the same request, and the body is ready.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use admission::Requester;
 use bytes::Bytes;
 use wasmtime::component::{HasData, Resource, ResourceTable};
 
@@ -54,13 +55,20 @@ enum State {
 
 /// A request's body, shared by the handler and the gateway.
 #[derive(Debug, Clone, Default)]
-pub struct Inbound(Arc<Mutex<State>>);
+pub struct Inbound {
+    state: Arc<Mutex<State>>,
+    /// Whose it is, where no credential says so.
+    owner: Arc<OnceLock<Requester>>,
+}
 
 impl Inbound {
     /// A body that the handler may ask for.
     #[must_use]
     pub fn unread() -> Self {
-        Self(Arc::new(Mutex::new(State::Unread)))
+        Self {
+            state: Arc::new(Mutex::new(State::Unread)),
+            owner: Arc::default(),
+        }
     }
 
     /// What the handler asked for, if it did.
@@ -70,6 +78,17 @@ impl Inbound {
             State::Wanted(wanted) => Some(wanted.clone()),
             _ => None,
         }
+    }
+
+    /// It takes a place of this requester, whatever its address. The first one stays.
+    pub fn attribute(&self, owner: Requester) {
+        let _ = self.owner.set(owner);
+    }
+
+    /// Whose place it takes, if something other than a credential says so.
+    #[must_use]
+    pub fn owner(&self) -> Option<&Requester> {
+        self.owner.get()
     }
 
     /// It is there.
@@ -91,7 +110,7 @@ impl Inbound {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -219,5 +238,19 @@ mod tests {
         assert_eq!(inbound.wanted(), None);
         assert!(matches!(inbound.receive(wanted()), Ok(Arrived::Bytes(b)) if b == "abc"));
         assert!(matches!(inbound.receive(wanted()), Err(Error::NoBody)));
+    }
+
+    #[test]
+    fn the_first_owner_stays() {
+        let owner = |user: &str| Requester {
+            org: "acme".into(),
+            user: user.into(),
+        };
+        let inbound = Inbound::unread();
+        assert!(inbound.owner().is_none());
+        let shared = inbound.clone();
+        shared.attribute(owner("ada"));
+        shared.attribute(owner("eve"));
+        assert_eq!(&*inbound.owner().unwrap().user, "ada");
     }
 }

@@ -2,15 +2,16 @@
 
 use std::convert::Infallible;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use admission::Crowded;
 use bytes::Bytes;
+use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
-use runtime::BodyStream;
+use runtime::{BodyStream, Trailers};
 
 use base::pace::TooSlow;
 
@@ -100,6 +101,14 @@ impl From<Infallible> for StreamCut {
     }
 }
 
+/// Trailers as they are sent; none if there are none.
+fn behind(trailers: Trailers) -> Option<Frame<Bytes>> {
+    let fields = trailers.into_iter();
+    let fields = fields.filter_map(|(name, value)| Some((name.parse().ok()?, value.parse().ok()?)));
+    let map: HeaderMap = fields.collect();
+    (!map.is_empty()).then(|| Frame::trailers(map))
+}
+
 impl Body for ResponseBody {
     type Data = Bytes;
     type Error = StreamCut;
@@ -110,9 +119,16 @@ impl Body for ResponseBody {
     ) -> Poll<Option<Result<Frame<Bytes>, StreamCut>>> {
         match self.get_mut() {
             Self::Full(full) => Pin::new(full).poll_frame(cx).map_err(StreamCut::from),
-            Self::Stream(stream) => stream.poll_next(cx).map(|next| {
-                next.map(|part| part.map(Frame::data).map_err(|e| StreamCut(e.to_string())))
-            }),
+            Self::Stream(stream) => match ready!(stream.poll_next(cx)) {
+                Some(part) => {
+                    let part = part.map(Frame::data);
+                    Poll::Ready(Some(part.map_err(|e| StreamCut(e.to_string()))))
+                }
+                None => {
+                    let trailers = ready!(stream.poll_trailers(cx));
+                    Poll::Ready(trailers.and_then(behind).map(Ok))
+                }
+            },
         }
     }
 
@@ -126,7 +142,9 @@ impl Body for ResponseBody {
     fn size_hint(&self) -> SizeHint {
         match self {
             Self::Full(full) => full.size_hint(),
-            Self::Stream(_) => SizeHint::default(),
+            Self::Stream(stream) => stream
+                .left()
+                .map_or_else(SizeHint::default, SizeHint::with_exact),
         }
     }
 }

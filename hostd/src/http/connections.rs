@@ -243,7 +243,7 @@ impl Seat {
     }
 
     /// Resolves when the connection must make room.
-    pub async fn shed(&self) {
+    pub(crate) async fn shed(&self) {
         loop {
             self.entry.shed.notified().await;
             if self.entry.flows.resting().is_some() {

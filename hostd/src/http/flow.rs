@@ -117,13 +117,13 @@ impl Flows {
 
     /// Whether no answer is under way.
     #[must_use]
-    pub fn are_idle(&self) -> bool {
+    pub(crate) fn are_idle(&self) -> bool {
         self.under_way.load(Ordering::Relaxed) == 0
     }
 
     /// Since when no answer has been under way, if none is.
     #[must_use]
-    pub fn resting(&self) -> Option<Rest> {
+    pub(crate) fn resting(&self) -> Option<Rest> {
         let quiet = Duration::from_millis(self.quiet_ms.load(Ordering::Relaxed));
         self.are_idle().then(|| Rest {
             has_asked: self.has_asked.load(Ordering::Relaxed),

@@ -28,13 +28,13 @@ pub struct Frame {
 impl Frame {
     /// Whether it carries a part of a body.
     #[must_use]
-    pub fn is_data(self) -> bool {
+    pub(crate) fn is_data(self) -> bool {
         self.kind == DATA
     }
 
     /// Whether it begins a request.
     #[must_use]
-    pub fn is_request(self) -> bool {
+    pub(crate) fn is_request(self) -> bool {
         self.kind == HEADERS
     }
 }
@@ -68,8 +68,8 @@ impl Default for Frames {
 
 impl Frames {
     /// Whether the connection speaks HTTP/2, as far as is known.
-    #[must_use]
-    pub fn is_http2(&self) -> bool {
+    #[cfg(test)]
+    fn is_http2(&self) -> bool {
         matches!(self.position, Position::Head(..) | Position::Payload(_))
     }
 

@@ -9,7 +9,7 @@ use std::time::Instant;
 use admission::Requester;
 use bytes::Bytes;
 use http::header::{
-    CONNECTION, CONTENT_SECURITY_POLICY, EXPECT, HeaderName, X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONNECTION, CONTENT_SECURITY_POLICY, EXPECT, HeaderName, X_CONTENT_TYPE_OPTIONS,
 };
 use http::request::Parts;
 use http::{Extensions, HeaderValue, Request, Response, StatusCode, Version};
@@ -23,10 +23,12 @@ use crate::host::uploads::Inbound;
 use crate::http::arrivals::Arrivals;
 use crate::http::body::{self, ReadError, ResponseBody};
 use crate::http::connections::Standing;
+use crate::http::desk::Desk;
 use crate::http::dial::{DialIn, Step};
 use crate::http::error::ApiError;
 use crate::http::metrics::Sources;
 use crate::http::native::{self, Native};
+use crate::http::origin;
 use crate::http::peer::{self, Peer};
 use crate::http::rate::Rate;
 use crate::http::relay::Relayed;
@@ -49,10 +51,13 @@ pub(super) use credentials::{is_foreign, requester};
 use head::request_id;
 
 /// Header that carries the request id, both ways.
-pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// If a browser renders an API answer as a page, that page may do nothing.
 const INERT: HeaderValue = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
+
+/// Answers are for the one who asked and for now, unless their endpoint says otherwise.
+const UNCACHED: HeaderValue = HeaderValue::from_static("private, no-store");
 
 /// Everything a request needs; shared by all connections.
 #[derive(Debug)]
@@ -66,6 +71,7 @@ pub struct Gateway {
     pub arrivals: Arrivals,
     pub proxies: Proxies,
     pub dial: DialIn,
+    pub desk: Desk,
     pub plugins: Arc<Plugins>,
 }
 
@@ -127,6 +133,7 @@ impl Gateway {
         }
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         headers.entry(CONTENT_SECURITY_POLICY).or_insert(INERT);
+        headers.entry(CACHE_CONTROL).or_insert(UNCACHED);
         let is_turned_away = is_reserved && !is_dial;
         if is_turned_away
             && version == Version::HTTP_11
@@ -274,7 +281,7 @@ impl Gateway {
                 (Ok(_), Some(wanted)) => {
                     is_unsent = false;
                     let blobs = self.services.builds.blobs();
-                    let requester = &admitted.requester;
+                    let requester = inbound.owner().unwrap_or(&admitted.requester);
                     let receiving = self.arrivals.receive(&mut body, &wanted, blobs, requester);
                     match receiving.await {
                         Ok(arrived) => {
@@ -336,6 +343,12 @@ impl Gateway {
     pub(super) fn client(&self, head: &Parts) -> Option<IpAddr> {
         let peer = head.extensions.get::<Peer>()?;
         Some(peer::client(&self.proxies, peer.0, &head.headers))
+    }
+
+    /// What the client calls this server, as the start of a URL.
+    fn called_as(&self, head: &Parts) -> Option<String> {
+        let peer = head.extensions.get::<Peer>()?;
+        origin::of(head, self.proxies.trusts(peer.0))
     }
 
     /// When the access that the caller was given must end.

@@ -10,9 +10,11 @@ use std::time::Duration;
 use crate::groups::Group;
 use crate::http::arrivals::Arrivals;
 use crate::http::connections::ConnectionCounters;
+use crate::plugin::meter::Asked;
 use crate::plugin::{Heard, Plugins};
 use base::logging;
 
+pub mod analysis;
 pub mod disk;
 pub mod jobs;
 pub mod notices;
@@ -71,7 +73,10 @@ impl HttpMetrics {
         render_calls(
             &mut page,
             "handler",
-            sources.groups.iter().map(|g| (g.name(), g.metrics())),
+            sources
+                .groups
+                .iter()
+                .map(|g| (format!("handler=\"{}\"", g.name()), g.metrics())),
         );
         render_plugins(&mut page, sources.plugins);
         render_process(&mut page);
@@ -233,7 +238,14 @@ fn render_plugins(page: &mut String, plugins: &Plugins) {
         line(page, name, &labels, 1);
     }
     render_heard(page, &plugins.heard());
-    let counted = all.iter().filter_map(|p| Some((p.label(), p.metrics()?)));
+    let asked: Vec<_> = all.iter().map(|p| (p.label(), p.asked())).collect();
+    render_asked(page, &asked);
+    let counted = all.iter().flat_map(|plugin| {
+        let label = plugin.label();
+        let labelled =
+            move |(export, metrics)| (format!("plugin=\"{label}\",export=\"{export}\""), metrics);
+        plugin.metrics().into_iter().map(labelled)
+    });
     render_calls(page, "plugin", counted);
 }
 
@@ -284,11 +296,36 @@ fn render_heard(page: &mut String, heard: &[(Arc<str>, Heard)]) {
     }
 }
 
-/// What handlers or plugins, as `kind` says, have done.
+/// What plugins have asked of others, and told them, in the version that serves.
+fn render_asked(page: &mut String, asked: &[(Arc<str>, Asked)]) {
+    type Read = fn(&Asked) -> u64;
+    let series: [(&str, &str, Read); 3] = [
+        ("http_requests_total", "Requests to others.", |a| a.requests),
+        (
+            "http_unanswered_total",
+            "Requests to others that got no answer.",
+            |a| a.unanswered,
+        ),
+        (
+            "notices_total",
+            "Messages for the organisation's webhooks.",
+            |a| a.notices,
+        ),
+    ];
+    for (name, help, read) in series {
+        let name = format!("hostd_plugin_{name}");
+        head(page, &name, "counter", help);
+        for (plugin, asked) in asked {
+            line(page, &name, &format!("plugin=\"{plugin}\""), read(asked));
+        }
+    }
+}
+
+/// What handlers or plugins, as `kind` says, have done, with their labels.
 fn render_calls(
     page: &mut String,
     kind: &str,
-    called: impl Iterator<Item = (Arc<str>, runtime::Metrics)>,
+    called: impl Iterator<Item = (String, runtime::Metrics)>,
 ) {
     let snapshots: Vec<_> = called.collect();
     type Read = fn(&runtime::Metrics) -> u64;
@@ -338,8 +375,8 @@ fn render_calls(
     for (name, metric, help, read) in series {
         let name = format!("hostd_{kind}_{name}");
         head(page, &name, metric, help);
-        for (label, metrics) in &snapshots {
-            line(page, &name, &format!("{kind}=\"{label}\""), read(metrics));
+        for (labels, metrics) in &snapshots {
+            line(page, &name, labels, read(metrics));
         }
     }
 }

@@ -12,7 +12,7 @@ use subtle::ConstantTimeEq;
 
 use crate::http::body::ResponseBody;
 use crate::http::error::ApiError;
-use crate::http::metrics::{HttpMetrics, Sources, disk, jobs, notices};
+use crate::http::metrics::{HttpMetrics, Sources, analysis, disk, jobs, notices};
 use crate::http::pages;
 use crate::services::Services;
 use base::space::State;
@@ -27,14 +27,14 @@ pub fn owns(path: &str) -> bool {
 
 /// Whether the answer with this name reports the server's health.
 #[must_use]
-pub fn is_health(name: &str) -> bool {
+pub(crate) fn is_health(name: &str) -> bool {
     matches!(name, "healthz" | "readyz" | "metrics")
 }
 
 /// Whether programs of jobs get the answer with this name: what the server does as a whole does not
 /// concern them.
 #[must_use]
-pub fn is_open_to_jobs(name: &str) -> bool {
+pub(crate) fn is_open_to_jobs(name: &str) -> bool {
     name != "metrics"
 }
 
@@ -85,7 +85,7 @@ impl Native {
     }
 
     /// `/readyz` answers 200 from `true` on, 503 from `false` on (draining).
-    pub fn set_ready(&self, ready: bool) {
+    pub(crate) fn set_ready(&self, ready: bool) {
         self.ready.store(ready, Ordering::Release);
     }
 
@@ -148,6 +148,7 @@ impl Native {
                     "text/plain; version=0.0.4; charset=utf-8",
                     self.metrics.render(sources)
                         + &disk::render(&self.services)
+                        + &analysis::render(&self.services.analysis.figures())
                         + &jobs::render(&self.services.jobs.figures())
                         + &notices::render(self.services.notices.unreadable()),
                 ),

@@ -115,7 +115,7 @@ impl Relayed {
     ///
     /// # Errors
     /// 503 when there is none.
-    pub fn open_socket(&self) -> Result<OwnedSemaphorePermit, ApiError> {
+    pub(crate) fn open_socket(&self) -> Result<OwnedSemaphorePermit, ApiError> {
         let place = self.sockets.clone().try_acquire_owned();
         place.map_err(|_| ApiError::overloaded(1))
     }

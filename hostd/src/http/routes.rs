@@ -7,7 +7,7 @@ use identity::Credential;
 use runtime::{Credentials, Route};
 
 /// Path prefix of every handler route.
-pub const API_BASE: &str = "/api";
+pub(crate) const API_BASE: &str = "/api";
 
 /// `/api/benchpod/…` is `/api/bench/…` for published clients.
 const ALIAS: (&str, &str) = ("benchpod", "bench");
@@ -16,7 +16,7 @@ const ALIAS: (&str, &str) = ("benchpod", "bench");
 pub const SOCKET: &str = "WS";
 
 /// Longest accepted path in bytes.
-pub const PATH_BYTES_MAX: usize = 2048;
+pub(crate) const PATH_BYTES_MAX: usize = 2048;
 
 #[derive(Debug, PartialEq, Eq)]
 enum Segment {
@@ -25,6 +25,8 @@ enum Segment {
     Param,
     /// `{name...}`: the rest of the path.
     Rest,
+    /// The same, or nothing, whatever it looks like: see [`RouteTable::mount`].
+    Everything,
 }
 
 /// One route of one handler group.
@@ -83,6 +85,30 @@ impl RouteTable {
     /// # Errors
     /// A pattern is malformed, a method is unknown, or one route hides another.
     pub fn add(&mut self, group: usize, routes: &[Route]) -> Result<(), RouteError> {
+        self.extend(group, routes, |segments| segments)
+    }
+
+    /// Add routes whose patterns end with `{name...}`, which take every path below, also one that ends with a slash, has empty
+    /// segments or is not text once it is decoded, and the path without anything below it. They have no parameters.
+    ///
+    /// # Errors
+    /// As [`RouteTable::add`].
+    pub fn mount(&mut self, group: usize, routes: &[Route]) -> Result<(), RouteError> {
+        self.extend(group, routes, |mut segments| {
+            if segments.last() == Some(&Segment::Rest) {
+                segments.pop();
+                segments.push(Segment::Everything);
+            }
+            segments
+        })
+    }
+
+    fn extend(
+        &mut self,
+        group: usize,
+        routes: &[Route],
+        as_meant: fn(Vec<Segment>) -> Vec<Segment>,
+    ) -> Result<(), RouteError> {
         for (index, declared) in (0u32..).zip(routes) {
             if !matches!(
                 declared.method.as_str(),
@@ -93,8 +119,8 @@ impl RouteTable {
                     method: declared.method.clone(),
                 });
             }
-            let segments = parse(declared)?;
-            let open = segments.last() == Some(&Segment::Rest);
+            let segments = as_meant(parse(declared)?);
+            let open = matches!(segments.last(), Some(Segment::Rest | Segment::Everything));
             let list = if open {
                 &mut self.open_ended
             } else {
@@ -189,6 +215,7 @@ impl Entry {
                     params.push(decoded(&rest)?);
                     return Some(params);
                 }
+                Segment::Everything => return (parts.len() >= i).then_some(params),
             }
         }
         (parts.len() == self.segments.len()).then_some(params)
@@ -226,7 +253,7 @@ impl Entry {
 
 /// The method that requests to a route come with.
 #[must_use]
-pub fn http_method(route: &Route) -> &str {
+pub(crate) fn http_method(route: &Route) -> &str {
     if route.method == SOCKET {
         "GET"
     } else {

@@ -51,7 +51,7 @@ impl Safety {
     /// Makes all devices safe that are held, lets nobody take one any more, and removes the folder of the bench: for a
     /// process that is about to end. On a thread that may block. Whether all are safe.
     #[must_use]
-    pub fn make_all_safe(&self) -> bool {
+    pub(crate) fn make_all_safe(&self) -> bool {
         let all = self.held().take().unwrap_or_default();
         let are_safe = all.iter().map(|grant| self.make_safe(grant));
         // None is left out for another one.

@@ -38,6 +38,8 @@ impl Asked {
     pub fn new(request: Request, method: &Method, path: &str, group: usize) -> Self {
         let below = path.strip_prefix(PREFIX).unwrap_or_default();
         let path = below.find('/').map_or("/", |at| &below[at..]);
+        let mut headers = request.headers;
+        headers.retain(|(name, _)| !runtime::is_withheld(name));
         let request = wit::Request {
             id: request.id,
             route: request.route,
@@ -45,7 +47,7 @@ impl Asked {
             path: path.to_owned(),
             params: request.params,
             query: request.query,
-            headers: request.headers,
+            headers,
             body: request.body,
             caller: request.caller.map(caller),
             extra: Vec::new(),
@@ -78,15 +80,16 @@ fn caller(caller: runtime::Caller) -> Caller {
     }
 }
 
+/// Whether a response header, in lower case, says something of the whole server.
+pub(super) fn is_host_owned(name: &str) -> bool {
+    HOST_OWNED.contains(&name) || name.starts_with(HOST_OWNED_PREFIX)
+}
+
 /// Status, headers and body of a plugin's response, without what is not a plugin's to say.
 pub(super) fn answered(response: wit::Response) -> (u16, Vec<(String, String)>, Vec<u8>) {
     let mut headers = response.headers;
     headers.retain(|(name, _)| !is_host_owned(name));
     (response.status, headers, response.body)
-}
-
-fn is_host_owned(name: &str) -> bool {
-    HOST_OWNED.contains(&name) || name.starts_with(HOST_OWNED_PREFIX)
 }
 
 #[cfg(test)]

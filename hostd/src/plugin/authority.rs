@@ -42,6 +42,8 @@ pub enum OrderError {
     Forbidden(String),
     /// A sentence.
     Refused(String),
+    /// As many of the kind are under way as may; a sentence.
+    Busy(String),
     /// The server's own fault.
     Failed(anyhow::Error),
 }
@@ -57,7 +59,7 @@ impl Authority {
     ///
     /// # Errors
     /// It may not.
-    pub fn may_operate(&self) -> Result<(), OrderError> {
+    pub(crate) fn may_operate(&self) -> Result<(), OrderError> {
         match self.is_operator {
             true => Ok(()),
             false => Err(OrderError::Forbidden(OPERATORS_ALONE.to_owned())),

@@ -1,11 +1,13 @@
 //! One call of a plugin: for whom it is made, and what it may do.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, LazyLock};
 
 use admission::Requester;
 use evidence::redact::Secrets;
 use runtime::CallData;
+use virtual_wasi::http::{ErrorCode, Outgoing, Response, Sending};
 use virtual_wasi::{Output, Wasi, WasiData};
 use wasmtime::component::ResourceTable;
 
@@ -14,6 +16,7 @@ use plugins::rights::Rights;
 use super::bindings::imports::hostd::plugin as offers;
 use super::facts::Facts;
 use super::logs::Level;
+use super::proxy;
 use super::sight::Sight;
 use crate::host::Context;
 use crate::services::Services;
@@ -34,7 +37,9 @@ pub(super) struct PluginCall {
     pub(super) table: ResourceTable,
     pub(super) log_lines: u32,
     pub(super) notices_sent: u32,
-    pub(super) requests_made: u32,
+    pub(super) requests_made: Arc<AtomicU32>,
+    /// Who waits for the answer to the request of `wasi:http` that this is.
+    pub(super) asked: Option<proxy::Waiting>,
     /// Captures that the plugin has open.
     pub(super) open_captures: u32,
     /// Secrets that the plugin has read, by name.
@@ -63,7 +68,8 @@ impl PluginCall {
             table: ResourceTable::new(),
             log_lines: 0,
             notices_sent: 0,
-            requests_made: 0,
+            requests_made: Arc::default(),
+            asked: None,
             open_captures: 0,
             secrets_read: BTreeMap::new(),
             secrets: None,
@@ -114,6 +120,17 @@ impl WasiData for PluginCall {
             secrets.redact(&mut line);
         }
         self.facts.logs.write(level, &self.context.request_id, line);
+    }
+
+    fn answer(&mut self, answer: Result<Response, ErrorCode>) -> wasmtime::Result<()> {
+        let Some(waiting) = self.asked.take() else {
+            wasmtime::bail!("answer a request: nobody asked");
+        };
+        proxy::told(waiting, answer)
+    }
+
+    fn send(&mut self, outgoing: Outgoing) -> Result<Sending, ErrorCode> {
+        proxy::errand::begin(self, outgoing)
     }
 }
 

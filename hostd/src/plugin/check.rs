@@ -8,10 +8,12 @@ use plugins::manifest::Manifest;
 use plugins::package::Package;
 use runtime::{Engine, EngineOptions};
 
+use super::asked::PREFIX;
 use super::contract;
 use super::decoding::DECODING;
 use super::events::EVENTS;
 use super::guest::HTTP;
+use super::proxy::INCOMING;
 use super::reports::REPORTS;
 
 /// Package of the published contract, as names of imports begin.
@@ -19,6 +21,9 @@ const PACKAGE: &str = "hostd:plugin/";
 
 /// Packages whose imports are there, or are refused when they are called.
 const VIRTUAL: &str = "wasi:";
+
+/// The one that sends requests.
+const OUTGOING: &str = "wasi:http/outgoing-handler@";
 
 /// A package from a file that `hostd plugin pack` made, or from a folder.
 ///
@@ -61,13 +66,13 @@ pub fn report(package: &Package) -> anyhow::Result<Vec<String>> {
             .map(|(name, _)| name.to_owned()),
     );
     let is_called = |name: &String| {
-        [HTTP, DECODING, EVENTS, REPORTS]
+        [HTTP, DECODING, EVENTS, REPORTS, INCOMING]
             .iter()
             .any(|known| name.starts_with(known))
     };
     if !exports.iter().any(is_called) {
         bail!(
-            "find anything to call: the component exports nothing of {PACKAGE}*; it exports {exports:?}"
+            "find anything to call: the component exports nothing of {PACKAGE}* and no {INCOMING}; it exports {exports:?}"
         );
     }
     if !contract::API.serves(manifest.api) {
@@ -84,7 +89,17 @@ pub fn report(package: &Package) -> anyhow::Result<Vec<String>> {
     for import in &imports {
         lines.push(format!("imports {import}: {}", judged(import, manifest)?));
     }
-    lines.extend(exports.iter().map(|export| format!("exports {export}")));
+    let has_proxy = exports.iter().any(|export| export.starts_with(INCOMING));
+    if manifest.mount.is_some() && !has_proxy {
+        bail!("mount it: the manifest has [proxy], and the component exports no {INCOMING}");
+    }
+    for export in &exports {
+        let told = match export.starts_with(INCOMING) {
+            true => format!(": {}", mounted(manifest)),
+            false => String::new(),
+        };
+        lines.push(format!("exports {export}{told}"));
+    }
     lines.push(format!(
         "{} bytes of component compile",
         package.component().len()
@@ -92,11 +107,32 @@ pub fn report(package: &Package) -> anyhow::Result<Vec<String>> {
     Ok(lines)
 }
 
+/// Who may send which requests to a `wasi:http/proxy` component.
+fn mounted(manifest: &Manifest) -> String {
+    let mount = manifest.mount.clone().unwrap_or_default();
+    let methods: Vec<&str> = mount.methods.iter().map(String::as_str).collect();
+    let who = match (&mount.scope, mount.public) {
+        (_, true) => "anybody, once an operator has granted public".to_owned(),
+        (Some(scope), _) => format!("callers with the scope {scope}"),
+        (None, _) => "any credential of an organisation in which it was approved".to_owned(),
+    };
+    let (id, methods) = (&manifest.id, methods.join(", "));
+    format!("{methods} below {PREFIX}{id}, for {who}")
+}
+
 /// What an import comes to.
 fn judged(import: &str, manifest: &Manifest) -> anyhow::Result<String> {
     let Some(interface) = import.strip_prefix(PACKAGE) else {
+        if import.starts_with(OUTGOING) {
+            let wanted = manifest.wants.interfaces.contains(&Interface::HttpOut);
+            let told = match wanted {
+                true => "an operator must grant http-out and each pattern of URLs",
+                false => "refused when it is called, since wants.http names no URL",
+            };
+            return Ok(told.to_owned());
+        }
         if import.starts_with(VIRTUAL) {
-            return Ok("clocks, random numbers and lines for the log are there; the rest is refused when it is called".to_owned());
+            return Ok("clocks, random numbers, lines for the log and types of HTTP are there; the rest is refused when it is called".to_owned());
         }
         bail!("import {import}: no hostd has it; plugins import {PACKAGE}* and {VIRTUAL}*");
     };

@@ -15,7 +15,7 @@ const COMPONENT: &[u8] = b"\0asm\x0d\0\x01\0";
 ///
 /// # Errors
 /// It is no core module, or does not fit the world.
-pub fn of_module(mut module: Vec<u8>, wit: Option<&Path>) -> anyhow::Result<Vec<u8>> {
+pub(crate) fn of_module(mut module: Vec<u8>, wit: Option<&Path>) -> anyhow::Result<Vec<u8>> {
     if module.starts_with(COMPONENT) {
         bail!("make a component of it: it is one already");
     }

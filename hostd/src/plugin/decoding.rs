@@ -34,8 +34,8 @@ const QUEUED_MAX: u32 = 16;
 /// How long one capture may take.
 const DECODING_MAX: Duration = Duration::from_secs(600);
 
-/// Bytes that one call may return, its annotations together: as many of them as there may be, and about 200 bytes of text
-/// for each. The host holds as much for each decoding that is under way.
+/// Bytes that one call may return, its annotations together, beside the 2 MiB that any call may: as many of them as there may
+/// be, and about 200 bytes of text for each. The host holds as much for each decoding that is under way.
 const FOUND_BYTES_MAX: usize = 32 << 20;
 
 /// What decodes captures.

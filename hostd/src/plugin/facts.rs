@@ -7,6 +7,7 @@ use admission::Admission;
 use plugins::id::PluginId;
 
 use super::logs::Logs;
+use super::meter::Meter;
 use super::outbound::Share;
 
 /// Shared by all calls of the version.
@@ -22,6 +23,8 @@ pub(super) struct Facts {
     pub(super) logs: Arc<Logs>,
     /// Its requests to others.
     pub(super) outbound: Share,
+    /// What it asks of others and tells them.
+    pub(super) meter: Meter,
     /// Places for calls that read captures.
     pub(super) reads: Arc<Admission>,
 }

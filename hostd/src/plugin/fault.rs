@@ -72,6 +72,7 @@ fn is_busy(cause: &Cause) -> bool {
         _ => {}
     }
     matches!(cause.downcast_ref(), Some(CallError::Overloaded { .. }))
+        || matches!(cause.downcast_ref(), Some(LoadError::NoRoom { .. }))
 }
 
 #[cfg(test)]
@@ -108,7 +109,12 @@ mod tests {
 
     #[test]
     fn what_is_too_much_at_once_may_pass_and_is_told_in_words() {
-        for busy in [CompileError::Busy.into(), killed(Signal::KILL)] {
+        let no_room = LoadError::NoRoom { asked: 4, left: 0 };
+        for busy in [
+            CompileError::Busy.into(),
+            killed(Signal::KILL),
+            no_room.into(),
+        ] {
             assert!(may_pass(&busy) && !is_own_fault(&busy), "{busy:#}");
         }
     }

@@ -16,7 +16,7 @@ use super::order::Order;
 impl Plugins {
     /// Install what is in `plugins.folder`, and what comes into it, until the server ends. Nothing if there is no such
     /// folder in the configuration.
-    pub fn follow_folder(self: &Arc<Self>, data: &Path) {
+    pub(crate) fn follow_folder(self: &Arc<Self>, data: &Path) {
         let path = self.config.folder.clone();
         if !path.as_os_str().is_empty() {
             tokio::spawn(follow(Arc::downgrade(self), path, data.to_owned()));

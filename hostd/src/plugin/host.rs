@@ -18,7 +18,7 @@ pub(super) mod captures;
 mod clock;
 mod config;
 pub(super) mod devices;
-mod http_out;
+pub(super) mod http_out;
 pub(super) mod jobs;
 mod log;
 mod notify;

@@ -39,7 +39,9 @@ impl Unheard {
     pub fn new(plugins: &Arc<Plugins>, request_id: &str, error: &OrderError) -> Self {
         let reason = match error {
             OrderError::NotFound => "it is gone".to_owned(),
-            OrderError::Forbidden(sentence) | OrderError::Refused(sentence) => sentence.clone(),
+            OrderError::Forbidden(sentence)
+            | OrderError::Refused(sentence)
+            | OrderError::Busy(sentence) => sentence.clone(),
             OrderError::Failed(error) => format!("{error:#}"),
         };
         Self(Some(Noted {
@@ -66,7 +68,7 @@ impl Drop for Unheard {
 
 fn place(places: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, OrderError> {
     places.clone().try_acquire_owned().map_err(|_| {
-        OrderError::Refused(format!(
+        OrderError::Busy(format!(
             "{INSTALLS_MAX} packages are being installed already; try again later"
         ))
     })
@@ -80,7 +82,7 @@ mod tests {
     fn there_are_so_many_places_and_each_becomes_free_again() {
         let places = Arc::new(Semaphore::new(INSTALLS_MAX));
         let mut held: Vec<_> = (0..INSTALLS_MAX).map(|_| place(&places).unwrap()).collect();
-        let OrderError::Refused(refused) = place(&places).unwrap_err() else {
+        let OrderError::Busy(refused) = place(&places).unwrap_err() else {
             panic!("it can be done later");
         };
         assert!(refused.contains("try again later"), "{refused}");

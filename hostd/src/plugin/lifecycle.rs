@@ -7,7 +7,8 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use plugins::cache::{Code, Name};
 use plugins::id::PluginId;
-use plugins::installed::{ITSELF, Taken};
+use plugins::installed::{ITSELF, InstalledError, Taken};
+use plugins::manifest::Manifest;
 use plugins::package::Package;
 use store::plugins::{Plugin, State};
 use tracing::{info, warn};
@@ -83,42 +84,57 @@ impl Plugins {
             Err(error) if fault::may_pass(&error) => return Err(error),
             Err(error) => self.give_up(id, &digest, &format!("{error:#}")).await,
         }
+        if plugin.due_starts.is_some() {
+            self.after_waiting(id).await;
+        }
         Ok(())
     }
 
     /// A version of a plugin, compiled and linked.
     async fn load(self: &Arc<Self>, id: &PluginId, digest: &str) -> anyhow::Result<Loaded> {
         let version = self.installed.version(id, digest).await?;
-        let all = self.clone();
-        let component = version.package.component.clone();
-        let cached = tokio::task::spawn_blocking(move || all.cached(&component)).await??;
-        let code = match cached {
-            (_, Some(code)) => code,
-            (name, None) => {
-                let wasm = self.installed.component(id, digest).await?;
-                let compiled = self.compiler.compile(wasm.into()).await?;
-                let all = self.clone();
-                tokio::task::spawn_blocking(move || {
-                    all.cache()?
-                        .keep(&name, compiled)
-                        .map_err(anyhow::Error::from)
-                })
-                .await??
-            }
+        let wasm = self.installed.component(id, digest);
+        self.ready(version.manifest, version.package.component, wasm)
+            .await
+    }
+
+    /// The version with this manifest and this digest of its component, compiled and linked. `wasm` is the component, which
+    /// is not asked for if it was compiled before.
+    async fn ready(
+        self: &Arc<Self>,
+        manifest: Manifest,
+        component: String,
+        wasm: impl Future<Output = Result<Vec<u8>, InstalledError>>,
+    ) -> anyhow::Result<Loaded> {
+        let (all, known) = (self.clone(), manifest.clone());
+        let cached = tokio::task::spawn_blocking(move || {
+            let (name, code) = all.cached(&component)?;
+            let loaded = code.map(|code| all.link(code, known)).transpose()?;
+            Ok::<_, anyhow::Error>((name, loaded))
+        });
+        let name = match cached.await?? {
+            (_, Some(loaded)) => return Ok(loaded),
+            (name, None) => name,
         };
-        let (all, manifest) = (self.clone(), version.manifest);
+        let compiled = self.compiler.compile(wasm.await?.into()).await?;
+        let all = self.clone();
         let linked = tokio::task::spawn_blocking(move || {
-            let ground = all.ground()?;
-            let component = ground
-                .engine()
-                .load(code.bytes())
-                .map_err(LoadError::from)?;
-            let logs = all.log(manifest.id.as_str());
-            let from = (&component, code.into_hold());
-            let loaded = Loaded::new(ground, &all.services, from, manifest, logs)?;
-            Ok::<_, anyhow::Error>(loaded)
+            let code = all.cache()?.keep(&name, compiled)?;
+            all.link(code, manifest)
         });
         linked.await?
+    }
+
+    /// Blocks, for at most some seconds.
+    fn link(&self, code: Code, manifest: Manifest) -> anyhow::Result<Loaded> {
+        let ground = self.ground()?;
+        let component = ground
+            .engine()
+            .load(code.bytes())
+            .map_err(LoadError::from)?;
+        let logs = self.log(manifest.id.as_str());
+        let from = (&component, code.into_hold());
+        Ok(Loaded::new(ground, &self.services, from, manifest, logs)?)
     }
 
     /// The compiled form of a component, if it is there, and its name.
@@ -139,7 +155,8 @@ impl Plugins {
             absent.remove(id.as_str());
             by_id.insert(id.as_str().to_owned(), loaded.clone());
         });
-        info!(plugin = %id, version, "plugin serves");
+        let exchange_us = u64::try_from(loaded.ready_for().as_micros()).unwrap_or(u64::MAX);
+        info!(plugin = %id, version, exchange_us, "plugin serves");
         self.tell_on(&id);
         facts
             .logs
@@ -195,13 +212,22 @@ impl Plugins {
 
     /// The same with a package that was read.
     pub(super) async fn take_in(self: &Arc<Self>, package: Package) -> anyhow::Result<Vec<String>> {
-        let id = package.manifest().id.clone();
-        let version = package.manifest().version.to_string();
+        let manifest = package.manifest().clone();
+        let (id, version) = (manifest.id.clone(), manifest.version.to_string());
         let _turn = self.changing.lock().await;
-        let taken = self.installed.install(package, super::OPERATOR).await?;
+        self.installed.judge(&package)?;
+        let (component, wasm) = (package.component_digest(), package.component().to_vec());
+        // It is compiled while it is stored, which is mostly waiting for the disk.
+        let (taken, loaded) = tokio::try_join!(
+            async {
+                let taken = self.installed.install(package, super::OPERATOR).await;
+                taken.map_err(anyhow::Error::from)
+            },
+            async { Ok(self.ready(manifest, component, async { Ok(wasm) }).await) },
+        )?;
         let mut told = vec![format!("{id} {version}  {}", origin(&taken))];
         let is_staged = taken.plugin.staged.as_ref() == Some(&taken.digest);
-        let loaded = match self.load(&id, &taken.digest).await {
+        let loaded = match loaded {
             Ok(loaded) => loaded,
             Err(error) => {
                 if is_staged && let Err(error) = self.forget_staged(&id, &taken).await {
@@ -241,7 +267,8 @@ impl Plugins {
         Ok(())
     }
 
-    /// Make the version that waits the one that serves, if it waits for nothing any more: its number, if it serves now.
+    /// Make the version that waits the one that serves, if it waits for nothing any more: its number, if it serves now. If
+    /// it does not load by no fault of its own, the next start tries again.
     async fn activate_staged(self: &Arc<Self>, id: &PluginId) -> anyhow::Result<Option<String>> {
         let plugin = self.installed.get(id).await?;
         // What an operator has switched off, the approval of an organisation does not switch on.
@@ -252,7 +279,14 @@ impl Plugins {
         if !self.installed.waits(id, &staged).await?.is_empty() {
             return Ok(None);
         }
-        self.serve_staged(id, &staged).await.map(Some)
+        self.installed.set_due(id, &staged, true).await?;
+        let served = self.serve_staged(id, &staged).await;
+        if let Err(error) = &served
+            && !fault::may_pass(error)
+        {
+            self.installed.set_due(id, &staged, false).await?;
+        }
+        served.map(Some)
     }
 
     /// Make a staged version the one that serves; its number.
@@ -271,6 +305,9 @@ impl Plugins {
     ) -> anyhow::Result<()> {
         let activated = self.installed.activate(id, digest, super::OPERATOR).await?;
         self.serve(loaded, &activated);
+        // What it has taken the place of may wait for that.
+        let installed = self.installed.clone();
+        tokio::spawn(async move { installed.sweep().await });
         Ok(())
     }
 

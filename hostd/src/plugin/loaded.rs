@@ -18,6 +18,8 @@ use super::facts::Facts;
 use super::ground::Ground;
 use super::host;
 use super::logs::Logs;
+use super::meter::{Asked, Meter};
+use super::proxy::{self, Proxy};
 use super::reports::kind::KindsError;
 use super::reports::{self, Reports};
 use super::routes::{self, RoutesError};
@@ -39,7 +41,12 @@ const ANSWER_MARGIN_MAX: Duration = Duration::from_secs(1);
 #[derive(Debug, thiserror::Error)]
 pub(super) enum LoadError {
     #[error(transparent)]
-    Runtime(#[from] runtime::LoadError),
+    Runtime(runtime::LoadError),
+    #[error(
+        "serve it: it asks for {asked} calls at once, and {left} of all that plugins may have are left; lower its \
+         limits.in_flight, disable another plugin, or raise plugins.instances_max and start the server again"
+    )]
+    NoRoom { asked: u32, left: u32 },
     #[error("read its routes")]
     Start(#[source] CallError),
     #[error(transparent)]
@@ -52,14 +59,31 @@ pub(super) enum LoadError {
     Kinds(#[from] KindsError),
     #[error("describe its routes")]
     Document(#[from] DocumentError),
-    #[error("find anything to call: it exports nothing of hostd:plugin")]
+    #[error(
+        "find anything to call: it exports nothing of hostd:plugin, and no {} of version 0.2",
+        proxy::INCOMING
+    )]
     Nothing,
+    #[error(
+        "mount it: its manifest has [proxy], and it exports no {}",
+        proxy::INCOMING
+    )]
+    NoProxy,
     #[error("serve it: it asks for {0}, which this server does not offer to plugins yet")]
     NotOffered(&'static str),
     #[error("give it {asked} MiB of memory: plugins.memory_mib_max is {most}")]
     Memory { asked: u32, most: u32 },
     #[error("serve it: it needs hostd:plugin {0}, and this server offers {offered}", offered = super::contract::VERSION)]
     Api(plugins::manifest::Api),
+}
+
+impl From<runtime::LoadError> for LoadError {
+    fn from(error: runtime::LoadError) -> Self {
+        match error {
+            runtime::LoadError::NoRoom { asked, left, .. } => Self::NoRoom { asked, left },
+            other => Self::Runtime(other),
+        }
+    }
 }
 
 /// A version of a plugin. It has at least one of the exports.
@@ -75,6 +99,9 @@ pub struct Loaded {
     decoders: Option<Decoders>,
     subscriber: Option<Subscriber>,
     reports: Option<Reports>,
+    /// When it could be called.
+    ready: Instant,
+    proxy: Option<Proxy>,
     /// Keeps the compiled file from being removed while it is of use.
     _hold: Hold,
 }
@@ -140,6 +167,7 @@ impl Loaded {
             loaded: Instant::now(),
             logs,
             outbound: ground.outbound().share(),
+            meter: Meter::default(),
             reads: host::captures::places(),
         });
         let loading = Loading {
@@ -153,11 +181,13 @@ impl Loaded {
         let decoders = Decoders::load(loading)?;
         let subscriber = Subscriber::load(loading)?;
         let (reports, made) = Reports::load(loading)?.unzip();
+        let (proxy, mounted) = Proxy::load(loading)?.unzip();
         let exports = [
             endpoints.is_some(),
             decoders.is_some(),
             subscriber.is_some(),
             reports.is_some(),
+            proxy.is_some(),
         ];
         if !exports.contains(&true) {
             return Err(LoadError::Nothing);
@@ -165,7 +195,9 @@ impl Loaded {
         let declared = declared.unwrap_or_default();
         let mut table = routes::table(&manifest.id, declared, manifest.wants.public)?;
         let added = table.add(reports::GROUP, &made.unwrap_or_default());
+        let added = added.and_then(|()| table.mount(proxy::GROUP, &mounted.unwrap_or_default()));
         added.map_err(|error| RoutesError::Table(error.to_string()))?;
+        routes::check_names(&table)?;
         let deadline = Duration::from_millis(manifest.limits.deadline_ms.into());
         Ok(Self {
             label: facts.id.as_str().into(),
@@ -177,18 +209,20 @@ impl Loaded {
             decoders,
             subscriber,
             reports,
+            proxy,
             manifest,
+            ready: Instant::now(),
             _hold: hold,
         })
     }
 
     /// Calls that failed because of it.
     pub(super) fn failures(&self) -> u64 {
-        let failed = |m: Metrics| m.traps + m.deadlines + m.bad_responses;
-        let decoders = self.decoders.as_ref().map(Decoders::metrics);
-        let subscriber = self.subscriber.as_ref().map(Subscriber::metrics);
-        let all = self.metrics().into_iter().chain(decoders).chain(subscriber);
-        all.map(failed).sum()
+        let failed = |m: &Metrics| m.traps + m.deadlines + m.bad_responses;
+        self.metrics()
+            .iter()
+            .map(|(_, metrics)| failed(metrics))
+            .sum()
     }
 
     /// What it is called in metrics and logs: its id.
@@ -201,6 +235,11 @@ impl Loaded {
     #[must_use]
     pub fn version(&self) -> &str {
         &self.facts.version
+    }
+
+    /// For how long it could have been called.
+    pub(super) fn ready_for(&self) -> Duration {
+        self.ready.elapsed()
     }
 
     /// How long a request may wait for something and still answer in time.
@@ -231,6 +270,11 @@ impl Loaded {
         self.reports.as_ref()
     }
 
+    /// What answers every request below its prefix, if it does.
+    pub(super) fn proxy(&self) -> Option<&Proxy> {
+        self.proxy.as_ref()
+    }
+
     /// What answers requests, if it does.
     pub(super) fn endpoints(&self) -> Option<&Endpoints> {
         self.endpoints.as_ref()
@@ -259,15 +303,24 @@ impl Loaded {
         &self.manifest
     }
 
-    /// What it has done so far.
+    /// What it has asked of others so far.
     #[must_use]
-    pub fn metrics(&self) -> Option<Metrics> {
-        let endpoints = self.endpoints.as_ref().map(Endpoints::metrics);
-        let reports = self.reports.as_ref().map(Reports::metrics);
-        [endpoints, reports]
-            .into_iter()
-            .flatten()
-            .reduce(Metrics::with)
+    pub fn asked(&self) -> Asked {
+        self.facts.meter.asked()
+    }
+
+    /// What each of its exports has done so far, by the export's name.
+    #[must_use]
+    pub fn metrics(&self) -> Vec<(&'static str, Metrics)> {
+        let all = [
+            ("http", self.endpoints.as_ref().map(Endpoints::metrics)),
+            ("decoding", self.decoders.as_ref().map(Decoders::metrics)),
+            ("events", self.subscriber.as_ref().map(Subscriber::metrics)),
+            ("reports", self.reports.as_ref().map(Reports::metrics)),
+            ("wasi-http", self.proxy.as_ref().map(Proxy::metrics)),
+        ];
+        let has = |(name, metrics): (_, Option<_>)| Some((name, metrics?));
+        all.into_iter().filter_map(has).collect()
     }
 }
 
@@ -314,6 +367,7 @@ fn nobodys(services: &Arc<Services>, facts: &Arc<Facts>) -> PluginCall {
         caller: None,
         lease: None,
         client: None,
+        origin: None,
         answer_by: Instant::now(),
         disk_full: Arc::default(),
     };

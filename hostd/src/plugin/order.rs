@@ -109,7 +109,7 @@ pub struct Approval {
 impl Approval {
     /// Whether it names rights, rather than all that is wanted.
     #[must_use]
-    pub fn is_partial(&self) -> bool {
+    pub(crate) fn is_partial(&self) -> bool {
         let lists = [
             &self.interfaces,
             &self.scopes,

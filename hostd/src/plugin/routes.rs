@@ -54,17 +54,27 @@ pub(super) fn table(
         .into_iter()
         .map(|route| placed(id, route, public))
         .collect::<Result<_, _>>()?;
-    let mut names: Vec<&str> = routes.iter().map(|route| route.name.as_str()).collect();
-    names.sort_unstable();
-    if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-        let name = twice[0].to_owned();
-        let rule = "its name is taken by another";
-        return Err(RoutesError::Rule { name, rule });
-    }
     let mut table = RouteTable::default();
     let added = table.add(0, &routes);
     added.map_err(|error| RoutesError::Table(error.to_string()))?;
     Ok(table)
+}
+
+/// Check that no two routes of a plugin have one name, which is what metrics and the OpenAPI document know them by.
+///
+/// # Errors
+/// The first name that two have.
+pub(super) fn check_names(table: &RouteTable) -> Result<(), RoutesError> {
+    let names = table.iter().map(|entry| entry.declared.name.as_str());
+    let mut names: Vec<&str> = names.collect();
+    names.sort_unstable();
+    match names.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(twice) => Err(RoutesError::Rule {
+            name: twice[0].to_owned(),
+            rule: "its name is taken by another",
+        }),
+        None => Ok(()),
+    }
 }
 
 fn placed(id: &PluginId, route: wit::Route, public: bool) -> Result<Route, RoutesError> {

@@ -27,6 +27,7 @@ mod compaction;
 mod copy;
 mod database;
 pub mod devices;
+pub mod emi;
 mod error;
 pub mod handler_kv;
 pub mod jobs;

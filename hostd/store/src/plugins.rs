@@ -67,6 +67,10 @@ pub struct Plugin {
     pub previous: Option<String>,
     /// One that has been taken in: it is being checked, or waits for approval.
     pub staged: Option<String>,
+    /// How many starts of the server the staged version has seen since all that it waited for was granted; none while it
+    /// waits, or is just being installed.
+    #[serde(default)]
+    pub due_starts: Option<u32>,
     #[serde(flatten)]
     pub state: State,
     pub trial: Option<Trial>,
@@ -158,6 +162,7 @@ impl Store {
             change(w, id, |plugin| {
                 let is_active = plugin.active.as_ref() == Some(&package.digest);
                 plugin.staged = (!is_active).then(|| package.digest.clone());
+                plugin.due_starts = None;
                 plugin.note(&package.by, package.at_ms);
                 Ok(())
             })
@@ -176,6 +181,31 @@ impl Store {
                 if plugin.staged.take().is_none_or(|staged| staged != digest) {
                     return Err(PluginError::OtherVersion);
                 }
+                plugin.due_starts = None;
+                Ok(())
+            })
+        })
+        .await
+    }
+
+    /// Note that the staged version, if it is this one, may serve as soon as it loads, and how many starts of the server it
+    /// has seen since; with none, that it may not.
+    ///
+    /// # Errors
+    /// There is no such plugin, another version is staged, or the storage failed.
+    pub async fn plugin_set_due(
+        &self,
+        id: &str,
+        digest: &str,
+        starts: Option<u32>,
+    ) -> Result<Plugin, PluginError> {
+        let (id, digest) = (id.to_owned(), digest.to_owned());
+        self.write(move |w| {
+            change(w, &id, |plugin| {
+                if plugin.staged.as_ref() != Some(&digest) {
+                    return Err(PluginError::OtherVersion);
+                }
+                plugin.due_starts = starts;
                 Ok(())
             })
         })
@@ -201,6 +231,7 @@ impl Store {
                 }
                 plugin.previous = plugin.active.take();
                 plugin.active = plugin.staged.take();
+                plugin.due_starts = None;
                 plugin.state = State::Enabled;
                 plugin.trial = Some(Trial {
                     since_ms: at_ms,
@@ -354,6 +385,7 @@ impl Plugin {
             active: None,
             previous: None,
             staged: None,
+            due_starts: None,
             state: State::Enabled,
             trial: None,
             removal: None,

@@ -5,13 +5,13 @@ use tracing::info;
 
 use super::error::StoreError;
 use super::{
-    badges, builds, captures, codes, commit_statuses, devices, handler_kv, jobs, keys, leases,
+    badges, builds, captures, codes, commit_statuses, devices, emi, handler_kv, jobs, keys, leases,
     notices, org_secrets, orgs, plugins, refreshes, revocations, seal, secrets, trust, updates,
     users, waveforms, webhooks,
 };
 
 /// Version of the schema that this program writes.
-pub const SCHEMA_VERSION: u32 = 8;
+pub const SCHEMA_VERSION: u32 = 9;
 
 /// First version whose entry counts are sealed.
 pub(super) const SEALED_SINCE: u32 = 3;
@@ -30,6 +30,7 @@ const TABLES: &[&[&str]] = &[
     &codes::TABLES,
     &commit_statuses::TABLES,
     &devices::TABLES,
+    &emi::TABLES,
     &handler_kv::TABLES,
     &jobs::TABLES,
     &keys::TABLES,

@@ -1,5 +1,5 @@
-//! Table of the server's own secrets: the key that hashes API keys, and the pairs that sign
-//! sessions. They never leave the process; the file is readable by its owner alone.
+//! Table of the server's own secrets: the key that hashes API keys, the pairs that sign
+//! sessions, and the key that signs addresses. They never leave the process; the file is readable by its owner alone.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +19,8 @@ pub enum Purpose {
     Hash,
     /// Ed25519 seed for session tokens; the id is the token header's `kid`.
     Sign,
+    /// HMAC-SHA-256 key for addresses that take or give one file without a credential.
+    Link,
 }
 
 /// 32 secret bytes with their use.

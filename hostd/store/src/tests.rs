@@ -8,6 +8,7 @@ use super::*;
 
 mod damage;
 pub(crate) mod disk;
+mod emi;
 mod jobs;
 mod notices;
 mod plugin_events;

@@ -30,7 +30,7 @@ impl Width {
 
     /// Whether an access of this width may start at `address`.
     #[must_use]
-    pub const fn is_aligned(self, address: u32) -> bool {
+    pub(crate) const fn is_aligned(self, address: u32) -> bool {
         address & (self.bytes() - 1) == 0
     }
 }

@@ -4,7 +4,7 @@
 use crate::bus::{BusFault, Width};
 
 /// DEMCR.VC_HARDERR: stop when a HardFault is taken.
-pub const CATCH_HARD_FAULT: u32 = 1 << 10;
+pub(crate) const CATCH_HARD_FAULT: u32 = 1 << 10;
 
 /// Why a core stopped running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

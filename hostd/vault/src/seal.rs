@@ -9,17 +9,17 @@ use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundK
 
 use crate::key::Key;
 
-/// What a sealed value is: moved to the place of another one, it cannot be opened.
+/// What a sealed value is: put in place of another one, it cannot be opened.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Place<'p> {
+pub(crate) enum Subject<'p> {
     /// A secret, by organisation and name.
     Secret(&'p str, &'p str),
     /// The signing key of a webhook, by organisation and id.
     Webhook(&'p str, &'p str),
 }
 
-impl Place<'_> {
-    /// No part has a NUL, so no two places give the same bytes.
+impl Subject<'_> {
+    /// No part has a NUL, so no two subjects give the same bytes.
     fn bytes(self) -> Vec<u8> {
         let (kind, org, name) = match self {
             Self::Secret(org, name) => ("hostd-secret-1", org, name),
@@ -30,29 +30,29 @@ impl Place<'_> {
 }
 
 /// A value as text, encrypted.
-pub(crate) fn seal(key: &Key, place: Place<'_>, value: &[u8]) -> String {
+pub(crate) fn seal(key: &Key, subject: Subject<'_>, value: &[u8]) -> String {
     let mut nonce = [0; NONCE_LEN];
     getrandom::fill(&mut nonce).expect("the operating system provides random bytes");
     let mut sealed = value.to_vec();
     cipher(key)
         .seal_in_place_append_tag(
             Nonce::assume_unique_for_key(nonce),
-            Aad::from(place.bytes()),
+            Aad::from(subject.bytes()),
             &mut sealed,
         )
         .expect("values are shorter than the cipher's limit");
     STANDARD.encode([&nonce[..], &sealed].concat())
 }
 
-/// The value that was sealed for this place under this key; none if it was not.
-pub(crate) fn open(key: &Key, place: Place<'_>, sealed: &str) -> Option<Vec<u8>> {
+/// The value that was sealed for this subject under this key; none if it was not.
+pub(crate) fn open(key: &Key, subject: Subject<'_>, sealed: &str) -> Option<Vec<u8>> {
     let bytes = STANDARD.decode(sealed).ok()?;
     let (nonce, sealed) = bytes.split_first_chunk::<NONCE_LEN>()?;
     let mut sealed = sealed.to_vec();
     let value = cipher(key)
         .open_in_place(
             Nonce::assume_unique_for_key(*nonce),
-            Aad::from(place.bytes()),
+            Aad::from(subject.bytes()),
             &mut sealed,
         )
         .ok()?;

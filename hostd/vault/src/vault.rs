@@ -14,7 +14,7 @@ use tracing::{info, warn};
 use crate::error::{KeyError, SealError, SecretError, Unavailable};
 use crate::key::{Key, KeyFile};
 use crate::limits::{self, COUNT_MAX};
-use crate::seal::{self, Place};
+use crate::seal::{self, Subject};
 use crate::shown::{Shown, State};
 
 /// Names that the log lists when secrets cannot be read.
@@ -112,7 +112,7 @@ impl Vault {
         let secret = OrgSecret {
             sealed: seal::seal(
                 &key,
-                Place::Secret(&by.org, &new.name),
+                Subject::Secret(&by.org, &new.name),
                 new.value.as_bytes(),
             ),
             key: key.fingerprint(),
@@ -293,6 +293,6 @@ fn state(key: &Result<Option<Key>, KeyError>, secret: &OrgSecret) -> State {
 
 /// The value of a secret; none if its record is damaged.
 fn opened(key: &Key, secret: &OrgSecret) -> Option<String> {
-    let place = Place::Secret(&secret.org, &secret.name);
-    String::from_utf8(seal::open(key, place, &secret.sealed)?).ok()
+    let subject = Subject::Secret(&secret.org, &secret.name);
+    String::from_utf8(seal::open(key, subject, &secret.sealed)?).ok()
 }

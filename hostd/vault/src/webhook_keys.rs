@@ -7,7 +7,7 @@ use tracing::{info, warn};
 
 use crate::error::{KeyError, KeyLost, SealError};
 use crate::key::Key;
-use crate::seal::{self, Place};
+use crate::seal::{self, Subject};
 use crate::vault::{Missing, Vault};
 
 impl Vault {
@@ -65,7 +65,7 @@ impl Vault {
                 if key.fingerprint() != fingerprint {
                     return Err(KeyLost::OtherKey(fingerprint, key.fingerprint()));
                 }
-                let value = seal::open(&key, Place::Webhook(&org, &webhook), &text);
+                let value = seal::open(&key, Subject::Webhook(&org, &webhook), &text);
                 let bytes = value.and_then(|value| value.try_into().ok());
                 bytes.ok_or(KeyLost::Damaged)
             })
@@ -133,7 +133,7 @@ impl Vault {
 
 fn sealed(key: &Key, org: &str, webhook: &str, bytes: &[u8; KEY_BYTES]) -> SigningKey {
     SigningKey::Sealed {
-        sealed: seal::seal(key, Place::Webhook(org, webhook), bytes),
+        sealed: seal::seal(key, Subject::Webhook(org, webhook), bytes),
         key: key.fingerprint(),
     }
 }

@@ -1,14 +1,18 @@
 //! The I²C transactions of a capture as a table: one line for each address that is sent, with its bytes and who
-//! acknowledged what.
+//! acknowledged what. Who asks gets it as a file; with a mail gateway it is mailed when a capture is done.
 //!
 //! ```text
-//! captures::decode ─ annotations ─> transaction::Transactions ─> table ─> csv
+//!                                                         ┌─ render ─> who asks
+//! captures::decode ─ annotations ─> transactions ─> table ┤
+//!                                                         └─ on_event ─> mail ─> gateway
 //! ```
 
 use hostd_plugin::{Artifact, Error, Options, Report, Subject};
 
 mod bus;
 mod csv;
+mod gateway;
+mod mail;
 mod table;
 mod transaction;
 
@@ -24,16 +28,13 @@ pub static REPORTS: &[Report] = &[Report::of_captures(render)
     ])];
 
 hostd_plugin::reporter!(REPORTS);
+hostd_plugin::subscriber!(mail::on_event);
 
 fn render(subject: &Subject, options: &Options) -> Result<Artifact, Error> {
     let table = table::of(&subject.id, options.get("scl"), options.get("sda"))?;
     let name = subject.json["name"].as_str().unwrap_or(&subject.id);
     let file = format!("{name}-i2c.csv");
-    Ok(Artifact::new(
-        file,
-        "text/csv; charset=utf-8; header=present",
-        table,
-    ))
+    Ok(Artifact::new(file, table::MEDIA_TYPE, table.text))
 }
 
 #[cfg(test)]

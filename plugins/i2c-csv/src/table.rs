@@ -10,6 +10,9 @@ use crate::transaction::{End, Transaction, Transactions};
 /// Longest table in bytes; the host takes no longer document.
 const BYTES_MAX: usize = 8 << 20;
 
+/// What it is, for who gets it.
+pub(crate) const MEDIA_TYPE: &str = "text/csv; charset=utf-8; header=present";
+
 /// Names of the columns.
 const COLUMNS: [&str; 10] = [
     "time_s",
@@ -24,15 +27,27 @@ const COLUMNS: [&str; 10] = [
     "end",
 ];
 
-/// The transactions of a capture, as text. `scl` and `sda` name its channels where the capture does not say.
-pub(crate) fn of(id: &str, scl: Option<&str>, sda: Option<&str>) -> Result<String, Error> {
+/// A capture's transactions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Table {
+    /// Lines, the first with the names of the columns.
+    pub(crate) text: String,
+    pub(crate) transactions: u64,
+}
+
+/// The transactions of a capture. `scl` and `sda` name its channels where the capture does not say.
+pub(crate) fn of(id: &str, scl: Option<&str>, sda: Option<&str>) -> Result<Table, Error> {
     let capture = captures::open(id)?;
     let rate_hz = rate_hz(&capture)?;
     let bus = bus::find(&capture, scl, sda)?;
-    let mut text = csv::line(COLUMNS);
+    let mut table = Table {
+        text: csv::line(COLUMNS),
+        transactions: 0,
+    };
     let mut add = |transaction: &Transaction| {
-        text.push_str(&row(&bus, rate_hz, transaction));
-        match text.len() > BYTES_MAX {
+        table.text.push_str(&row(&bus, rate_hz, transaction));
+        table.transactions += 1;
+        match table.text.len() > BYTES_MAX {
             true => Err(Error::new(
                 "too_large",
                 format!("the table is over {BYTES_MAX} bytes; make a shorter capture"),
@@ -58,7 +73,7 @@ pub(crate) fn of(id: &str, scl: Option<&str>, sda: Option<&str>) -> Result<Strin
     if let Some(last) = transactions.rest() {
         add(&last)?;
     }
-    Ok(text)
+    Ok(table)
 }
 
 /// Samples a second of its digital channels, which all have the same.

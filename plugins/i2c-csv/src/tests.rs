@@ -7,6 +7,8 @@ use serde_json::json;
 
 use crate::REPORTS;
 
+mod mail;
+
 fn found(start: u64, end: u64, class: &str, numbers: &[u64]) -> Decoded {
     Decoded {
         start,
@@ -42,7 +44,7 @@ fn bench(channels: &[&str]) {
         found(300, 300, "start", &[]),
     ];
     let double = Double {
-        config: json!({"scl": "", "sda": ""}),
+        config: json!({"scl": "", "sda": "", "mail": "off", "mail_url": "", "mail_from": "", "mail_to": "", "mail_only": ""}),
         captures: vec![capture],
         ..Double::default()
     };
@@ -89,7 +91,10 @@ fn channels_come_from_request_capture_name_or_configuration() {
     let of = |options: &[(&str, &str)]| table(options)[1].clone();
     let asked = of(&[("scl", "a,b"), ("sda", "LA1")]);
     assert!(asked.contains(",\"a,b\",LA1,"), "{asked}");
-    with(|double| double.config = json!({"scl": "LA2", "sda": "LA1"}));
+    with(|double| {
+        double.config["scl"] = json!("LA2");
+        double.config["sda"] = json!("LA1");
+    });
     assert!(of(&[]).contains(",LA2,LA1,"));
     let roles = [("scl", "LA1"), ("sda", "LA2")].map(|(r, c)| (r.to_owned(), c.to_owned()));
     with(|double| double.captures[0].roles = roles.to_vec());

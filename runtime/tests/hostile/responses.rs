@@ -41,8 +41,7 @@ async fn nonsense_is_refused() {
 #[tokio::test]
 async fn lies_about_strings_and_handles_are_faults() {
     let stage = Stage::new(options());
-    // 64 values of 1 MiB each that share one MiB: refused before they are copied.
-    for crime in ["not-utf8", "forged-handle", "many-headers=64"] {
+    for crime in ["not-utf8", "forged-handle"] {
         let error = stage.commit(crime).await.unwrap_err();
         assert!(
             matches!(error, CallError::Fault { .. }),
@@ -50,6 +49,20 @@ async fn lies_about_strings_and_handles_are_faults() {
         );
         stage.still_answers().await;
     }
+}
+
+#[tokio::test]
+async fn what_is_handed_over_in_one_call_has_a_limit_that_is_named() {
+    let stage = Stage::new(options());
+    // 64 values of 1 MiB each that share one MiB: refused before they are copied.
+    let error = stage.commit("many-headers=64").await.unwrap_err();
+    let limit = options().response_bytes_max + (2 << 20);
+    assert!(
+        matches!(error, CallError::Transfer { bytes_max } if bytes_max == limit),
+        "{error:?}"
+    );
+    assert!(error.to_string().contains(&limit.to_string()));
+    stage.still_answers().await;
 }
 
 #[tokio::test]

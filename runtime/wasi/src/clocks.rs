@@ -43,11 +43,11 @@ impl<W: WasiData> monotonic_clock::Host for View<'_, W> {
 
     async fn subscribe_instant(&mut self, when: u64) -> wasmtime::Result<Resource<Pollable>> {
         let when = START.checked_add(Duration::from_nanos(when));
-        self.0.wasi().pollables.add(when)
+        self.0.wasi().pollables.at(when)
     }
 
     async fn subscribe_duration(&mut self, after: u64) -> wasmtime::Result<Resource<Pollable>> {
         let when = Instant::now().checked_add(Duration::from_nanos(after));
-        self.0.wasi().pollables.add(when)
+        self.0.wasi().pollables.at(when)
     }
 }

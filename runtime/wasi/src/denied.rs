@@ -15,7 +15,7 @@ const GRANTED: &str = "0.2.0";
 const TRACK: &str = "0.2.";
 
 /// Interfaces of `wit/virtual.wit`.
-const INTERFACES: [&str; 18] = [
+const INTERFACES: [&str; 20] = [
     "wasi:io/error",
     "wasi:io/poll",
     "wasi:io/streams",
@@ -34,6 +34,8 @@ const INTERFACES: [&str; 18] = [
     "wasi:cli/terminal-stdin",
     "wasi:cli/terminal-stdout",
     "wasi:cli/terminal-stderr",
+    "wasi:http/types",
+    "wasi:http/outgoing-handler",
 ];
 
 /// Every language's library asks at its start which folders there are: none.

@@ -2,7 +2,8 @@
 //! it, used or not.
 //!
 //! Granted are clocks, random numbers, the environment that the embedder gives, and standard output
-//! and error as log lines; input and arguments are empty. Files, sockets and the rest are there,
+//! and error as log lines; input and arguments are empty. A guest may answer requests (`wasi:http`), and
+//! send those that the embedder takes. Files, sockets and the rest are there,
 //! since components do not load without them, but each of their functions ends the call with
 //! [`NotGranted`]. Nothing here can reach a file or a socket.
 //!
@@ -12,6 +13,7 @@
 mod cli;
 mod clocks;
 mod denied;
+pub mod http;
 mod lines;
 mod poll;
 mod random;
@@ -54,6 +56,17 @@ mod bindings {
             "wasi:io/streams.output-stream": crate::lines::Output,
             "wasi:cli/terminal-input.terminal-input": crate::cli::TerminalInput,
             "wasi:cli/terminal-output.terminal-output": crate::cli::TerminalOutput,
+            "wasi:http/types.fields": crate::http::fields::Fields,
+            "wasi:http/types.incoming-request": crate::http::incoming::IncomingRequest,
+            "wasi:http/types.outgoing-request": crate::http::outgoing::OutgoingRequest,
+            "wasi:http/types.request-options": crate::http::outgoing::RequestOptions,
+            "wasi:http/types.response-outparam": crate::http::response::ResponseOutparam,
+            "wasi:http/types.incoming-response": crate::http::incoming::IncomingResponse,
+            "wasi:http/types.incoming-body": crate::http::incoming::IncomingBody,
+            "wasi:http/types.future-trailers": crate::http::incoming::FutureTrailers,
+            "wasi:http/types.outgoing-response": crate::http::response::OutgoingResponse,
+            "wasi:http/types.outgoing-body": crate::http::response::OutgoingBody,
+            "wasi:http/types.future-incoming-response": crate::http::errand::Errand,
         },
     });
 }
@@ -66,6 +79,26 @@ pub trait WasiData: Send {
     /// The guest printed a line: at most [`LINE_BYTES_MAX`] bytes of the guest's, without
     /// characters that control a terminal.
     fn line(&mut self, output: Output, line: &str);
+
+    /// The guest answers the request that it was called with, or says why it does not. What it writes into the body comes
+    /// later. Called at most once in a call of [`http::IncomingHandler`].
+    ///
+    /// # Errors
+    /// It cannot be sent, which ends the call.
+    fn answer(&mut self, answer: Result<http::Response, http::ErrorCode>) -> wasmtime::Result<()> {
+        drop(answer);
+        wasmtime::bail!("answer a request: nobody asked")
+    }
+
+    /// Send a request of the guest, whose body it may still be writing. What is returned is driven on a task of its own, so
+    /// that a tokio runtime is needed, and dropped when the guest does not wait for it any more.
+    ///
+    /// # Errors
+    /// It is not sent.
+    fn send(&mut self, request: http::Outgoing) -> Result<http::Sending, http::ErrorCode> {
+        drop(request);
+        Err(http::ErrorCode::HttpRequestDenied)
+    }
 }
 
 /// Implements the interfaces for the data of one call.
@@ -77,6 +110,7 @@ pub struct Wasi {
     environment: Arc<[(String, String)]>,
     pollables: Pollables,
     lines: Lines,
+    http: http::Http,
 }
 
 impl Wasi {
@@ -93,7 +127,9 @@ impl Wasi {
     /// passed on.
     pub fn inherit(&mut self, previous: &mut impl WasiData) {
         flush(previous);
-        self.pollables = std::mem::take(&mut previous.wasi().pollables);
+        let previous = previous.wasi();
+        self.pollables = std::mem::take(&mut previous.pollables);
+        self.http = http::Http::inherited(&mut previous.http);
     }
 }
 

@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 
 use wasmtime::component::Resource;
 
+use crate::http::{BODIES, OutgoingBody};
+
 /// Bytes of one line; a longer one becomes several.
 pub const LINE_BYTES_MAX: usize = 4 << 10;
 
@@ -29,12 +31,25 @@ impl Output {
         })
     }
 
-    pub(crate) fn of(resource: &Resource<Self>) -> Self {
+    /// The stream into a body.
+    pub(crate) fn of_body(body: &Resource<OutgoingBody>) -> Resource<Self> {
+        Resource::new_own(body.rep() + BODIES)
+    }
+
+    /// Where a handle leads.
+    pub(crate) fn to(resource: &Resource<Self>) -> To {
         match resource.rep() {
-            1 => Self::Stdout,
-            _ => Self::Stderr,
+            1 => To::Lines(Self::Stdout),
+            2 => To::Lines(Self::Stderr),
+            body => To::Body(Resource::new_borrow(body.saturating_sub(BODIES))),
         }
     }
+}
+
+/// Where a guest writes.
+pub(crate) enum To {
+    Lines(Output),
+    Body(Resource<OutgoingBody>),
 }
 
 /// The unfinished line of each output, and how many lines there were.

@@ -1,11 +1,17 @@
-//! `wasi:io/poll`: what a guest may wait for is a time, or something that is ready already.
+//! `wasi:io/poll`: what a guest may wait for is a time, room for what it writes, the answer to its request, or something that
+//! is ready already.
 
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::Poll;
 use std::time::Instant;
 
+use tokio::sync::watch;
 use wasmtime::component::Resource;
 use wasmtime::{bail, format_err};
 
 use crate::bindings::wasi::io::poll;
+use crate::http::{Room, over};
 use crate::{View, WasiData};
 
 /// Pollables that one guest may hold at once.
@@ -20,17 +26,30 @@ pub struct Pollable;
 #[derive(Debug, Default)]
 pub(crate) struct Pollables(Vec<Option<When>>);
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum When {
+/// What makes a pollable ready.
+#[derive(Debug, Clone)]
+pub(crate) enum When {
     At(Instant),
     /// Further away than the clock reaches.
     Never,
+    /// There is room for more of a body, or nobody who reads it.
+    Room(Room),
+    /// A request was answered, or will not be.
+    Answered(watch::Receiver<bool>),
 }
 
 impl Pollables {
     /// One that becomes ready at `when`.
-    pub(crate) fn add(&mut self, when: Option<Instant>) -> wasmtime::Result<Resource<Pollable>> {
-        let when = Some(when.map_or(When::Never, When::At));
+    pub(crate) fn at(&mut self, when: Option<Instant>) -> wasmtime::Result<Resource<Pollable>> {
+        self.add(when.map_or(When::Never, When::At))
+    }
+
+    /// One that is ready.
+    pub(crate) fn ready(&mut self) -> wasmtime::Result<Resource<Pollable>> {
+        self.at(Some(Instant::now()))
+    }
+
+    pub(crate) fn add(&mut self, when: When) -> wasmtime::Result<Resource<Pollable>> {
         let free = self.0.iter().position(Option::is_none);
         let place = match free {
             Some(place) => place,
@@ -40,13 +59,8 @@ impl Pollables {
             }
             None => bail!("subscribe once more: the limit is {POLLABLES_MAX} pollables"),
         };
-        self.0[place] = when;
+        self.0[place] = Some(when);
         Ok(Resource::new_own(u32::try_from(place)?))
-    }
-
-    /// One that is ready.
-    pub(crate) fn ready(&mut self) -> wasmtime::Result<Resource<Pollable>> {
-        self.add(Some(Instant::now()))
     }
 
     fn remove(&mut self, place: u32) {
@@ -56,35 +70,57 @@ impl Pollables {
     }
 
     fn get(&self, pollable: &Resource<Pollable>) -> wasmtime::Result<When> {
-        let held = self.0.get(pollable.rep() as usize).copied().flatten();
+        let held = self.0.get(pollable.rep() as usize).cloned().flatten();
         // A call's data that inherited nothing knows none of its instance's handles.
         held.ok_or_else(|| format_err!("wait for a pollable of an earlier call"))
     }
 }
 
 impl When {
-    fn is_past(self) -> bool {
-        matches!(self, Self::At(when) if when <= Instant::now())
+    fn is_past(&self) -> bool {
+        match self {
+            Self::At(when) => *when <= Instant::now(),
+            Self::Never => false,
+            Self::Room(room) => room.is_there(),
+            Self::Answered(done) => *done.borrow() || done.has_changed().is_err(),
+        }
+    }
+
+    /// Wait for what is no time.
+    fn happens(&self) -> Option<Pin<Box<dyn Future<Output = ()> + Send>>> {
+        match self {
+            Self::At(_) | Self::Never => None,
+            Self::Room(room) => Some(Box::pin(room.clone().wait())),
+            Self::Answered(done) => Some(Box::pin(over(done.clone()))),
+        }
     }
 }
 
-/// Wait until the earliest is past.
+/// Wait until the first of them is past. If none ever is, whoever made the call ends it at its deadline.
 async fn wait(whens: &[When]) -> wasmtime::Result<()> {
-    if whens.iter().any(|when| when.is_past()) {
+    if whens.iter().any(When::is_past) {
         return Ok(());
     }
+    let mut waits: Vec<_> = whens.iter().filter_map(When::happens).collect();
     let earliest = whens.iter().filter_map(|when| match when {
         When::At(when) => Some(*when),
-        When::Never => None,
+        _ => None,
     });
-    let Some(earliest) = earliest.min() else {
-        // Whoever made the call ends it at its deadline.
-        return std::future::pending().await;
-    };
-    if tokio::runtime::Handle::try_current().is_err() {
-        bail!("wait for a time: there is nothing here to wait with");
+    if let Some(earliest) = earliest.min() {
+        if tokio::runtime::Handle::try_current().is_err() {
+            bail!("wait for a time: there is nothing here to wait with");
+        }
+        waits.push(Box::pin(tokio::time::sleep_until(earliest.into())));
     }
-    tokio::time::sleep_until(earliest.into()).await;
+    poll_fn(|cx| {
+        let is_past = waits.iter_mut().any(|one| one.as_mut().poll(cx).is_ready());
+        if is_past {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    })
+    .await;
     Ok(())
 }
 
@@ -136,6 +172,6 @@ mod tests {
         let refused = pollables.ready().unwrap_err().to_string();
         assert!(refused.contains("256 pollables"), "{refused}");
         pollables.remove(7);
-        assert_eq!(pollables.add(None).unwrap().rep(), 7);
+        assert_eq!(pollables.at(None).unwrap().rep(), 7);
     }
 }

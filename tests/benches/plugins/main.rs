@@ -1,8 +1,10 @@
 //! `cargo xtask bench plugins`: what plugins cost, and what they cost others.
 //!
 //! - `calls`: calls of a component in each language, fresh and reused.
-//! - `install`: from an operator's order to the first answer of a version that was never compiled.
-//! - `swap`: versions that follow one another under 64 callers, uploads and sockets.
+//! - `install`: from an operator's order, or a package in the watched folder, to the first answer of a version that was never
+//!   compiled.
+//! - `swap`: versions that follow one another under 64 callers, uploads and sockets; how long the exchange alone takes, from
+//!   a version that is ready to be called to one that is.
 //! - `leak`: what 1,000 swaps leave behind.
 //! - `requests`: first-party requests with plugins loaded and without, and of another build that `PLUGINS_BEFORE` names.
 //! - `hostile`: how long others wait beside each hostile plugin.

@@ -9,7 +9,11 @@ use tests::server::binary;
 use tests::{Kept, Operator, Server};
 
 /// Callers ask as often as they can.
-const CONFIG: &str = "[http]\nrate_per_s = 0\n[plugins]\ninstances_max = 256\n";
+const CONFIG: &str = "[http]\nrate_per_s = 0\n";
+const PLUGINS: &str = "[plugins]\ninstances_max = 256\n";
+
+/// Where packages are installed from.
+const DROP: &str = "drop";
 
 /// A server with a demo device.
 pub(crate) struct Site {
@@ -20,14 +24,25 @@ pub(crate) struct Site {
 
 impl Site {
     pub(crate) fn start() -> Self {
-        Self::of(&binary().unwrap())
+        let dir = tempfile::tempdir().unwrap();
+        let drop = dir.path().join(DROP);
+        std::fs::create_dir(&drop).unwrap();
+        let folder = format!("folder = \"{}\"\n", drop.display());
+        Self::on(
+            dir,
+            &binary().unwrap(),
+            &format!("{CONFIG}{PLUGINS}{folder}"),
+        )
     }
 
-    /// Of another build.
+    /// Of another build, which may know nothing of plugins.
     pub(crate) fn of(program: &Path) -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        Self::on(tempfile::tempdir().unwrap(), program, CONFIG)
+    }
+
+    fn on(dir: TempDir, program: &Path, config_text: &str) -> Self {
         let config = dir.path().join("hostd.toml");
-        std::fs::write(&config, CONFIG).unwrap();
+        std::fs::write(&config, config_text).unwrap();
         let with = ["--config", config.to_str().unwrap()];
         let server = Server::demo_of(program, dir.path(), &with).unwrap();
         Self {
@@ -45,6 +60,11 @@ impl Site {
     /// A folder for a package of this name.
     pub(crate) fn folder(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
+    }
+
+    /// Where a packed plugin of this name is put to be installed.
+    pub(crate) fn dropped(&self, name: &str) -> PathBuf {
+        self.dir.path().join(DROP).join(name)
     }
 
     /// Install a package and grant all that it wants.

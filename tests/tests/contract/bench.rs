@@ -231,7 +231,7 @@ fn stranger(dir: &std::path::Path) -> (String, String) {
     let eve = ["user", "add", "eve", "--org", "acme", "--role", "owner"];
     let code = offline(dir, &eve, "");
     let mut create = vec!["key", "create", "--user", "eve"];
-    for scope in ["bench:control", "bench:admin", "jobs:submit"] {
+    for scope in ["bench:control", "bench:admin", "jobs:submit", "emi:analyze"] {
         create.extend(["--scope", scope]);
     }
     let printed = offline(dir, &create, "");

@@ -126,6 +126,26 @@ const OTHERWISE: &[(&str, &[&str], How, &str)] = &[
         How::Read,
         "a chip that is known",
     ),
+    ("emi.boards", &["?cursor"], How::Read, "of the page before"),
+    (
+        "emi.findings",
+        &["?cursor"],
+        How::Read,
+        "of the page before",
+    ),
+    (
+        "emi.projects",
+        &["?cursor"],
+        How::Read,
+        "of the page before",
+    ),
+    (
+        "emi.project_create",
+        &["name"],
+        How::Read,
+        "as many as an organisation may have",
+    ),
+    ("emi.runs", &["?cursor"], How::Read, "of the page before"),
     (
         "plugins.approve",
         &["*"],

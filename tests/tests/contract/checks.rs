@@ -154,8 +154,11 @@ impl Trial<'_> {
             self.refused("forgery", &bare, &reply, 401, "invalid_credential");
         }
         if scope.is_some() && accepts.contains(&Kind::ApiKey) {
-            let of_jobs = scope.as_deref() == Some("jobs:submit");
-            let narrow = if of_jobs { "key.bench" } else { "key.narrow" };
+            let narrow = match scope.as_deref() {
+                Some("jobs:submit") => "key.bench",
+                Some("emi:analyze") => "key.boardless",
+                _ => "key.narrow",
+            };
             let narrow = self.bench.object(narrow);
             let reply = self.send(&bare, Some(&narrow));
             self.refused("wrong scope", &bare, &reply, 403, "missing_scope");
@@ -320,9 +323,10 @@ impl Bench {
     pub(crate) fn credential(&self, name: &str) -> Option<String> {
         let client = self.server().client();
         match name {
-            "key.narrow" | "key.bench" => {
+            "key.narrow" | "key.bench" | "key.boardless" => {
                 let scopes = match name {
                     "key.bench" => ["emi:analyze", "bench:control"],
+                    "key.boardless" => ["jobs:submit", "bench:control"],
                     _ => ["emi:analyze", "jobs:submit"],
                 };
                 let body = json!({"name": "narrow", "scopes": scopes});

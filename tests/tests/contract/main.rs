@@ -12,6 +12,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod bench;
+mod boards;
 mod bounds;
 mod call;
 mod checks;

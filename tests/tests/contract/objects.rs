@@ -28,13 +28,17 @@ const NOWHERE: &str =
     "version: 1\nbenches: [{ id: b, device: { name: nowhere }, steps: [{ reset: {} }] }]\n";
 
 /// How the names of secret objects begin.
-const SECRET: [&str; 8] = [
+const SECRET: [&str; 12] = [
+    "file.signature",
     "id-token",
     "key.bench",
+    "key.boardless",
     "key.narrow",
     "new-code",
     "new-refresh",
     "new-session",
+    "new-upload.signature",
+    "upload.signature",
     "secret",
     "token.",
 ];
@@ -120,7 +124,8 @@ impl Bench {
                 "another-lease".to_owned()
             }
             other => {
-                let made = self.told(other).or_else(|| self.credential(other));
+                let made = self.told(other).or_else(|| self.of_boards(other));
+                let made = made.or_else(|| self.credential(other));
                 made.unwrap_or_else(|| panic!("objects.rs cannot make <{other}>"))
             }
         }
@@ -136,7 +141,7 @@ impl Bench {
         self.client(self.owner.credential(kind))
     }
 
-    fn post(&self, kind: Kind, path: &str, body: &Value) -> Value {
+    pub(crate) fn post(&self, kind: Kind, path: &str, body: &Value) -> Value {
         let reply = self.own(kind).post(&format!("/api{path}"), body).unwrap();
         assert!((200..300).contains(&reply.status), "{path}: {}", reply.text);
         reply.json()

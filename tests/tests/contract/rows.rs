@@ -9,6 +9,7 @@ mod captures;
 mod cloud;
 mod dac;
 mod devices;
+mod emi;
 mod jobs;
 mod keys;
 mod plugins;
@@ -33,6 +34,7 @@ pub(crate) fn all() -> Vec<Rows> {
         cloud::all(),
         dac::all(),
         devices::all(),
+        emi::all(),
         jobs::all(),
         keys::all(),
         plugins::all(),

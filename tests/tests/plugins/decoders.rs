@@ -268,6 +268,13 @@ fn one_call_may_find_megabytes() {
     let found = decode(&bench.client(), &capture, &query);
     assert_eq!(found.status, 200);
     assert_eq!(found.text.lines().count(), 60_000 + EDGES + 1);
+    // One that finds more is told what it may find.
+    let query = format!("protocol={COUNTS}/edges&line=LINE&crime=flood");
+    let failed = decode(&bench.client(), &capture, &query);
+    failed.expect_error(502, "plugin_failed");
+    let told = failed.json()["error"].as_str().unwrap().to_owned();
+    let limit = format!("one call may move {} bytes", 34 << 20);
+    assert!(told.contains(&limit), "{told}");
 }
 
 #[test]

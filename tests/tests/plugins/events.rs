@@ -107,7 +107,7 @@ fn lease_once(bench: &Bench, device: &str) {
     release(&client, device, "a-lease-of-mine-0123456789");
 }
 
-fn metric(bench: &Bench, name: &str) -> u64 {
+pub(super) fn metric(bench: &Bench, name: &str) -> u64 {
     let page = bench.client().get("/metrics").unwrap().text;
     let line = format!("hostd_plugin_{name}{{plugin=\"{ID}\"}} ");
     let found = page.lines().find_map(|l| l.strip_prefix(line.as_str()));

@@ -7,6 +7,7 @@ use tests::offline::offline;
 use tests::receiver::Answer;
 use tests::{Client, Receiver, Reply, Server};
 
+use super::events::metric;
 use super::{Bench, ID, call, with_key};
 
 const WANTS: &str =
@@ -88,6 +89,9 @@ fn a_request_goes_where_it_was_granted_as_it_was_made() {
     get(&bench, &receiver.url("/other")).expect_error(403, "not_granted");
     get(&bench, &receiver.url("/hook/../other")).expect_error(403, "not_granted");
     assert_eq!(receiver.seen().len(), 1);
+    // What was refused is no request.
+    assert_eq!(metric(&bench, "http_requests_total"), 1);
+    assert_eq!(metric(&bench, "http_unanswered_total"), 0);
     assert!(!bench.server.log().contains("t0ken"));
 }
 
@@ -261,6 +265,7 @@ fn webhooks_hear_what_a_plugin_has_to_say() {
     );
     assert_eq!(body["plugin"], ID);
     assert!(deaf.seen().is_empty());
+    assert_eq!(metric(&bench, "notices_total"), 1);
     say("", json!({})).expect_error(400, "invalid");
     say("A b", json!({})).expect_error(400, "invalid");
     say("a", json!([])).expect_error(400, "invalid");

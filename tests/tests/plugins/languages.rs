@@ -48,7 +48,8 @@ impl Built {
 
     fn metric(&self, bench: &Bench, name: &str) -> u64 {
         let page = bench.client().get("/metrics").unwrap().text;
-        let begin = format!("hostd_plugin_{name}{{plugin=\"{}\"}} ", self.id);
+        let labels = format!("plugin=\"{}\",export=\"http\"", self.id);
+        let begin = format!("hostd_plugin_{name}{{{labels}}} ");
         let line = page.lines().find_map(|line| line.strip_prefix(&begin));
         line.unwrap().parse().unwrap()
     }

@@ -45,7 +45,7 @@ fn a_plugin_is_installed_approved_called_and_removed_while_the_server_runs() {
         "{metrics}"
     );
     assert!(
-        metrics.contains("hostd_plugin_calls_total{plugin=\"test.plugin\"} 2"),
+        metrics.contains("hostd_plugin_calls_total{plugin=\"test.plugin\",export=\"http\"} 2"),
         "{metrics}"
     );
 
@@ -188,6 +188,58 @@ fn what_the_server_fails_at_is_not_held_against_a_plugin() {
         assert!(started.elapsed().as_secs() < 60, "it does not come back");
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
+    assert_eq!(mark_of(&bench.get("/mark")), MARK);
+}
+
+#[test]
+fn what_was_approved_and_does_not_load_by_no_fault_of_its_own_serves_after_the_next_start() {
+    let mut bench = Bench::new();
+    let modest = bench.version("1.0.0", "public = true\n", "");
+    let greedy = bench.version("2.0.0", WANTS, "");
+    let install = |package: &std::path::Path| {
+        let path = package.display().to_string();
+        bench.plugin(&["install", &path]).ok()
+    };
+    install(&modest);
+    bench.plugin(&["approve", ID]).ok();
+    assert!(install(&greedy).contains("it waits"));
+    // Something is in the way of the compiled components.
+    let cache = bench.dir.path().join("data/plugins/cache");
+    let aside = bench.dir.path().join("aside");
+    std::fs::rename(&cache, &aside).unwrap();
+    std::fs::write(&cache, b"").unwrap();
+    let told = bench.plugin(&["approve", ID]).ok();
+    assert!(told.contains("does not load"), "{told}");
+    assert_eq!(mark_of(&bench.get("/mark")), MARK);
+    bench.server.kill().unwrap();
+    std::fs::remove_file(&cache).unwrap();
+    std::fs::rename(&aside, &cache).unwrap();
+    bench.server = Server::demo_in(bench.dir.path()).unwrap();
+    let mark = || {
+        let reply = bench.get("/mark");
+        (reply.status == 200).then(|| mark_of(&reply))
+    };
+    tests::until(mark, |mark| mark.as_deref() == Some("MARK:version-2.0.0:")).unwrap();
+}
+
+#[test]
+fn a_plugin_for_which_there_is_no_room_is_refused_with_what_to_do() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = dir.path().join("hostd.toml");
+    std::fs::write(&config, "[plugins]\ninstances_max = 8\n").unwrap();
+    let with = ["--config", config.to_str().unwrap()];
+    let server = Server::demo_in_with(dir.path(), &with).unwrap();
+    let bench = Bench { dir, server };
+    let large = bench.version("1.0.0", WANTS, "in_flight = 64");
+    let told = bench.plugin(&["install", &large.display().to_string()]);
+    let told = told.refused();
+    assert!(
+        told.contains("64 calls at once")
+            && told.contains("limits.in_flight")
+            && told.contains("plugins.instances_max"),
+        "{told}"
+    );
+    bench.install("1.0.0");
     assert_eq!(mark_of(&bench.get("/mark")), MARK);
 }
 

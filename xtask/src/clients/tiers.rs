@@ -212,6 +212,17 @@ pub(super) const TIERS: &[Tier] = &[
         )],
     },
     Tier {
+        // The requests of published clients of board analysis, which are in no package registry; see the file for how to
+        // run the published CI action itself.
+        name: "emi",
+        bench_kind: Server,
+        bench: &[],
+        files: &[concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../tests/clients/test_emi.py"
+        )],
+    },
+    Tier {
         // Requests generated from the OpenAPI document, one item for each operation.
         name: "schemathesis",
         bench_kind: Server,

@@ -26,7 +26,7 @@ const SDK: &str = "hostd-plugin";
 const SDK_MAY_USE: &[&str] = &["serde", "serde_json", "wit-bindgen"];
 
 /// What a plugin of ours may use: what one of others can.
-const PLUGIN_MAY_USE: &[&str] = &[SDK, "serde", "serde_json"];
+const PLUGIN_MAY_USE: &[&str] = &[SDK, "base64", "serde", "serde_json"];
 
 /// What a guest that serves only tests and benches may use. One of them does the same work behind
 /// `wasi:http`, for comparison.

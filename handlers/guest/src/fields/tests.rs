@@ -7,7 +7,7 @@ const EDGES: &[(&str, char)] = &[("rising", 'r'), ("falling", 'f')];
 
 crate::members! {
     #[derive(Debug, PartialEq)]
-    struct Order {
+    struct Body {
         id: String = required(text(1..=8)),
         samples: u32 = or(integer(1..=4096), 256),
         rate: f64 = or(number(0.0, 24.0), 1.0),
@@ -25,7 +25,7 @@ crate::members! {
     }
 }
 
-fn read(body: &[u8]) -> Result<Order, ApiError> {
+fn read(body: &[u8]) -> Result<Body, ApiError> {
     Fields::parse(body)?.read()
 }
 
@@ -46,7 +46,7 @@ fn reads_values_and_defaults() {
     );
     assert_eq!(
         order.unwrap(),
-        Order {
+        Body {
             id: "x".into(),
             samples: 4096,
             rate: 0.5,

@@ -23,7 +23,7 @@ crate::members! {
     ///
     /// At once.
     #[derive(Debug, PartialEq)]
-    pub(super) struct Order {
+    pub(super) struct Body {
         id: String = required(text(1..=8)),
         r#ref: Option<String> = optional(text(0..=usize::MAX)),
         rate: f64 = or(number(0.0, 24.0), 1.5),
@@ -41,7 +41,7 @@ crate::members! {
     }
 }
 
-fn read(body: &Value) -> Result<Order, crate::ApiError> {
+fn read(body: &Value) -> Result<Body, crate::ApiError> {
     Fields::parse(body.to_string().as_bytes()).unwrap().read()
 }
 
@@ -102,7 +102,7 @@ fn text_is_read_by_what_it_stands_for() {
         let owned = pairs
             .iter()
             .map(|(n, v)| ((*n).to_owned(), (*v).to_owned()));
-        Fields::of_texts(owned.collect()).read::<Order>()
+        Fields::of_texts(owned.collect()).read::<Body>()
     };
     let order = texts(&[("id", "7"), ("rate", "2"), ("loud", "true")]).unwrap();
     assert_eq!((&*order.id, order.rate, order.loud), ("7", 2.0, true));
@@ -129,7 +129,7 @@ fn the_schema_is_of_what_is_read() {
     let mut nullable = trigger.clone();
     nullable["type"] = json!(["object", "null"]);
     assert_eq!(
-        Value::from(Order::schema()),
+        Value::from(Body::schema()),
         json!({
             "type": "object",
             "description": "What is asked for.\n\nAt once.",

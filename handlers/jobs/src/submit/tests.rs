@@ -4,20 +4,20 @@ use guest::testing::{header, json, mutations, request, request_example};
 use guest::{ApiError, Fields, jobs};
 use serde_json::json;
 
-use super::{Labels, Order, Pipeline, ROUTE, key, parse, reply};
+use super::{Asked, Labels, Pipeline, ROUTE, key, parse, reply};
 use crate::example;
 
-fn body(text: &str) -> Result<Order, ApiError> {
+fn body(text: &str) -> Result<Asked, ApiError> {
     parse(Fields::parse(text.as_bytes())?, false)
 }
 
-fn form(parts: &[(&str, &str)], has_archive: bool) -> Result<Order, ApiError> {
+fn form(parts: &[(&str, &str)], has_archive: bool) -> Result<Asked, ApiError> {
     let parts = parts.iter();
     let parts = parts.map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
     parse(Fields::of_texts(parts.collect()), has_archive)
 }
 
-fn fields(refused: Result<Order, ApiError>) -> Vec<String> {
+fn fields(refused: Result<Asked, ApiError>) -> Vec<String> {
     let error = refused.unwrap_err();
     assert_eq!(error.status, 400);
     error.fields.into_iter().map(|p| p.field).collect()
@@ -26,7 +26,7 @@ fn fields(refused: Result<Order, ApiError>) -> Vec<String> {
 #[test]
 fn a_pipeline_as_text() {
     let text = r#"{"definition":"version: 1\n","name":"hello","ref":"main","commit":"0a1b2c3"}"#;
-    let order = Order {
+    let order = Asked {
         pipeline: Pipeline::Text("version: 1\n".into()),
         labels: Labels {
             name: Some("hello".into()),
@@ -147,7 +147,7 @@ fn the_documented_body_is_taken_and_mutations_of_it_never_panic() {
     assert!(body(std::str::from_utf8(&valid).unwrap()).is_ok());
     mutations(0x5b_17, &valid, 5000, |input| {
         let order = Fields::parse(input).and_then(|fields| parse(fields, false));
-        if let Ok(Order { pipeline, labels }) = order {
+        if let Ok(Asked { pipeline, labels }) = order {
             assert!(matches!(pipeline, Pipeline::Text(text) if !text.is_empty()));
             assert!(
                 labels

@@ -14,10 +14,10 @@ struct Played {
 }
 
 impl Source for Played {
-    async fn read(&mut self) -> Result<Option<Vec<u8>>, AcquireError> {
+    async fn read(&mut self) -> Result<Option<Piece>, AcquireError> {
         match self.reads.next() {
             None if !self.has_end => std::future::pending().await,
-            read => Ok(read),
+            read => Ok(read.map(Piece::from)),
         }
     }
 
@@ -55,6 +55,7 @@ fn capture(
         search: trigger.map(|trigger| Search::new(trigger, &wiring, 1_000).unwrap()),
         turning: Turning::logic(wiring),
         within: Duration::from_secs(5),
+        beside: None,
     };
     (Capture::spawn(source, plan), ended)
 }

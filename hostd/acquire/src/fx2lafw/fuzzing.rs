@@ -50,11 +50,12 @@ pub fn fx2lafw(bytes: &[u8]) {
         };
         let transfer = &transfer[..transfer.len().min(cut)];
         sent += transfer.len();
-        let Ok(samples) = intake.push(transfer.to_vec()) else {
+        let Ok([samples, _none]) = intake.push(transfer.to_vec().into()) else {
             let waited = usize::try_from(trigger.timeout_ms).unwrap_or(usize::MAX);
             assert!(is_searched && raw.is_empty() && waited <= sent / unit);
             return;
         };
+        let samples = samples.bytes;
         found.extend(edges.of(&samples, (raw.len() / unit) as u64));
         raw.extend(samples);
         if after(TRANSFER_BYTES, transfer.len(), Ok(())) == After::End {

@@ -13,7 +13,7 @@ use super::plugged::Plugged;
 use super::timing::{self, Transfers};
 use crate::capture::Source;
 use crate::error::AcquireError;
-use crate::intake::Intake;
+use crate::intake::{Intake, Piece};
 
 /// Starts to sample.
 const REQUEST_START: u8 = 0xB1;
@@ -113,7 +113,7 @@ pub(super) fn after(asked: usize, found: usize, status: Result<(), TransferError
 }
 
 impl Source for Stream {
-    async fn read(&mut self) -> Result<Option<Vec<u8>>, AcquireError> {
+    async fn read(&mut self) -> Result<Option<Piece>, AcquireError> {
         if self.has_ended {
             return Ok(None);
         }
@@ -139,7 +139,7 @@ impl Source for Stream {
             After::Unplugged => return Err(self.plugged.unplugged()),
             After::Failed(error) => return Err(self.plugged.broken("read from", error).await),
         }
-        Ok(Some(samples))
+        Ok(Some(samples.into()))
     }
 
     async fn ended(&mut self, intake: &Intake) -> AcquireError {

@@ -34,6 +34,18 @@ impl Mode {
             model: shown.model.clone(),
         })
     }
+
+    /// The same for levels with an analog input beside them. Instruments that wait by themselves give no analog samples
+    /// then (the driver `demo`) or do not tell which of them was the first.
+    pub(super) fn of_both(order: &Order, shown: &Shown) -> Result<Self, AcquireError> {
+        match order.trigger {
+            None => Ok(Self::AtOnce),
+            Some(_) if shown.is_continuous => Ok(Self::Searched),
+            Some(_) => Err(AcquireError::NoTriggerForBoth {
+                model: shown.model.clone(),
+            }),
+        }
+    }
 }
 
 fn waiting(trigger: Trigger, shown: &Shown, facts: &Facts) -> Option<String> {
@@ -97,15 +109,39 @@ pub(super) fn analog(
         format!("--channels={input}"),
         "--output-format=wav".to_owned(),
     ];
-    if shown.has_frames && !shown.has_samples {
-        arguments.push("--frames=1".to_owned());
-    } else {
-        arguments.push(format!("--samples={}", order.samples));
-    }
-    if let Some(rate_hz) = rate_hz {
-        arguments.push(format!("--config=samplerate={rate_hz}"));
-    }
+    arguments.push(amount(shown, order.samples));
+    arguments.extend(rate_hz.map(|rate_hz| format!("--config=samplerate={rate_hz}")));
     arguments
+}
+
+/// For levels of all logic channels and one analog input.
+pub(super) fn both(
+    driver: &Driver,
+    shown: &Shown,
+    input: &str,
+    mode: &Mode,
+    samples: u64,
+    rate_hz: Option<u64>,
+) -> Vec<String> {
+    let mut arguments = vec![
+        format!("--driver={}", driver.text()),
+        format!("--channels={},{input}", shown.logic.join(",")),
+        "--output-format=ols".to_owned(),
+    ];
+    arguments.push(match mode {
+        Mode::Searched => "--continuous".to_owned(),
+        _ => amount(shown, samples),
+    });
+    arguments.extend(rate_hz.map(|rate_hz| format!("--config=samplerate={rate_hz}")));
+    arguments
+}
+
+/// How much is sampled.
+fn amount(shown: &Shown, samples: u64) -> String {
+    match shown.has_frames && !shown.has_samples {
+        true => "--frames=1".to_owned(),
+        false => format!("--samples={samples}"),
+    }
 }
 
 #[cfg(test)]
@@ -172,6 +208,15 @@ mod tests {
         shown.is_continuous = true;
         let searched = mode(&shown, Some(Edge::Falling)).unwrap();
         assert_eq!(searched, Mode::Searched);
+        let both = |shown: &Shown, edge| Mode::of_both(&order(edge), shown);
+        assert_eq!(both(&shown, Some(Edge::Low)).unwrap(), Mode::Searched);
+        shown.is_continuous = false;
+        assert_eq!(both(&shown, None).unwrap(), Mode::AtOnce);
+        let refused = both(&shown, Some(Edge::Rising)).unwrap_err().to_string();
+        assert!(
+            refused.contains("capture logic channels alone"),
+            "{refused}"
+        );
     }
 
     #[test]
@@ -192,6 +237,13 @@ mod tests {
             words[1..].join(" "),
             "--channels=CH1 --output-format=wav --samples=7 --config=samplerate=5"
         );
+        let words = both(&driver, &shown, "CH1", &Mode::AtOnce, 9, Some(5));
+        assert_eq!(
+            words[1..].join(" "),
+            "--channels=D0,D1,CH1 --output-format=ols --samples=9 --config=samplerate=5"
+        );
+        let words = both(&driver, &shown, "CH1", &Mode::Searched, 9, None);
+        assert_eq!(words[3..], ["--continuous"]);
         shown.has_samples = false;
         let words = analog(&driver, &shown, "CH1", &order(None), None);
         assert_eq!(

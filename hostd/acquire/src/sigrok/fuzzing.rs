@@ -1,13 +1,16 @@
 //! Entries that fuzzers and the seeded tests feed with what `sigrok-cli` writes, and with drivers.
 
+use std::collections::VecDeque;
+
 use super::driver::Driver;
+use super::mixed::Lines;
 use super::said::{self, SAID_BYTES_MAX};
 use super::shown::Shown;
 use super::wav::Header;
 use crate::rates::Rates;
 
-/// Any bytes as a driver, as what an instrument says about itself, as what is said of a failure and as the header of
-/// analog samples.
+/// Any bytes as a driver, as what an instrument says about itself, as what is said of a failure, as the header of
+/// analog samples and as lines of levels and volts.
 ///
 /// # Panics
 /// If what is accepted is not within its bounds.
@@ -39,6 +42,21 @@ pub fn sigrok(bytes: &[u8]) {
             Some(header)
         );
     }
+    let mut pieces = VecDeque::new();
+    let whole = Lines::new(2, "A1").push(bytes, &mut pieces);
+    let samples = pieces.iter().map(|piece| piece.bytes.len()).sum::<usize>();
+    assert!(samples <= bytes.len());
+    if whole.is_ok() {
+        // It does not matter how much of it came at once.
+        let (mut lines, mut again) = (Lines::new(2, "A1"), VecDeque::new());
+        for bytes in bytes.chunks(3) {
+            assert!(lines.push(bytes, &mut again).is_ok());
+        }
+        assert_eq!(
+            again.iter().map(|piece| piece.bytes.len()).sum::<usize>(),
+            samples
+        );
+    }
     let said = &bytes[..bytes.len().min(SAID_BYTES_MAX)];
     assert!(!said::told(said).contains(char::is_control));
     if let Ok(driver) = Driver::parse("demo") {
@@ -49,6 +67,7 @@ pub fn sigrok(bytes: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sigrok::mixed::tests::MIXED;
     use crate::sigrok::shown::tests::DEMO;
     use crate::sigrok::wav::tests::header;
     use pod_protocol::fuzzing::mutated;
@@ -58,6 +77,7 @@ mod tests {
         let valid = [
             DEMO.as_bytes().to_vec(),
             header(),
+            MIXED.as_bytes().to_vec(),
             b"fx2lafw:conn=1.5".to_vec(),
             b"sr: fx2lafw: Failed to open device: LIBUSB_ERROR_ACCESS.\n".to_vec(),
         ];

@@ -10,7 +10,7 @@ use super::said;
 use super::wav::Header;
 use crate::capture::Source;
 use crate::error::AcquireError;
-use crate::intake::Intake;
+use crate::intake::{Intake, Piece};
 
 /// The standard output of a capture.
 pub(super) struct Stream {
@@ -46,8 +46,16 @@ impl Stream {
         }
     }
 
+    /// The next bytes. `None` at the end.
+    pub(super) async fn bytes(&mut self) -> Result<Option<Vec<u8>>, AcquireError> {
+        match self.ahead.is_empty() {
+            true => self.child.read().await,
+            false => Ok(Some(std::mem::take(&mut self.ahead))),
+        }
+    }
+
     /// Why there are no more samples.
-    async fn why(&mut self, found: u64, asked: u64) -> AcquireError {
+    pub(super) async fn why(&mut self, found: u64, asked: u64) -> AcquireError {
         let (status, said) = self.child.ended().await;
         if found == 0 && status.is_some_and(|status| !status.success()) {
             return said::why(&self.driver, &said);
@@ -61,11 +69,8 @@ impl Stream {
 }
 
 impl Source for Stream {
-    async fn read(&mut self) -> Result<Option<Vec<u8>>, AcquireError> {
-        match self.ahead.is_empty() {
-            true => self.child.read().await,
-            false => Ok(Some(std::mem::take(&mut self.ahead))),
-        }
+    async fn read(&mut self) -> Result<Option<Piece>, AcquireError> {
+        Ok(self.bytes().await?.map(Piece::from))
     }
 
     async fn ended(&mut self, intake: &Intake) -> AcquireError {

@@ -317,6 +317,55 @@ pub const KEYS: &[(&str, &str)] = &[
         "plugins.folder",
         "packages of plugins that are put into this folder are installed; an absolute path, empty: none",
     ),
+    (
+        "emi.upload_mib_max",
+        "size of one uploaded board, in MiB; a larger one is refused",
+    ),
+    (
+        "emi.unpacked_mib_max",
+        "size of an uploaded zip when it is unpacked, in MiB",
+    ),
+    ("emi.entries_max", "files in an uploaded zip"),
+    (
+        "emi.run_s_max",
+        "time that one run of an analysis may take, in seconds",
+    ),
+    (
+        "emi.memory_mib_max",
+        "memory that one run of an analysis may take, in MiB",
+    ),
+    ("emi.running_max", "runs of analyses at once"),
+    (
+        "emi.queued_max",
+        "runs of all organisations that may wait; further ones are refused",
+    ),
+    (
+        "emi.queued_per_org_max",
+        "of them those of one organisation",
+    ),
+    ("emi.projects_max", "projects of one organisation"),
+    ("emi.boards_max", "boards of one organisation"),
+    ("emi.runs_max", "runs that are kept for one organisation"),
+    (
+        "emi.quota_mib",
+        "boards and results of one organisation, in MiB",
+    ),
+    (
+        "emi.keep_days",
+        "days until a board is deleted with its runs; 0 keeps it",
+    ),
+    (
+        "emi.openems",
+        "absolute path of openEMS, for runs of the kind solve; empty: they are not offered",
+    ),
+    (
+        "emi.local",
+        "let programs on this computer work with boards without a credential, as an editor of boards does; only without a proxy",
+    ),
+    (
+        "emi.solve_s_max",
+        "time that openEMS may take for one run, in seconds",
+    ),
 ];
 
 /// A key's default value, as written in a configuration file.

@@ -5,11 +5,13 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+mod emi;
 mod jobs;
 mod notices;
 mod parts;
 mod plugins;
 
+pub use emi::EmiConfig;
 pub use jobs::{EVERY_ORG, JobNetwork, JobsConfig};
 pub(super) use notices::is_public_url;
 pub use notices::{BadgesConfig, CommitStatusConfig, Provider, WebhooksConfig};

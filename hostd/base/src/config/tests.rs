@@ -112,6 +112,16 @@ fn mistakes_are_named() {
             "plugins.folder: must be an absolute path",
         ),
         (
+            "[emi]\nrunning_max = 0",
+            None,
+            "emi.running_max: must be 1 to 64",
+        ),
+        (
+            "[emi]\nopenems = \"openEMS\"",
+            None,
+            "emi.openems: must be an absolute path",
+        ),
+        (
             "[http]\ntrusted_proxies = \"proxy.local\"",
             None,
             "http.trusted_proxies: must be addresses or networks",
@@ -128,4 +138,28 @@ fn mistakes_are_named() {
         let error = load(text, &env, &[]).unwrap_err().to_string();
         assert!(error.contains(expected), "{text}: {error}");
     }
+}
+
+#[test]
+fn nobody_is_let_in_without_a_credential_through_a_proxy() {
+    let local = |http: &str| load(&format!("[emi]\nlocal = true\n[http]\n{http}\n"), &[], &[]);
+    for good in [
+        "",
+        "listen = \"127.0.0.2:80\"",
+        "listen = \"[::1]:80\"",
+        "listen = \"localhost:80\"",
+    ] {
+        assert!(local(good).unwrap().emi.local, "{good}");
+    }
+    for bad in [
+        "listen = \"0.0.0.0:80\"",
+        "listen = \"[::]:80\"",
+        "listen = \"bench.example:80\"",
+        "public_url = \"https://bench.example\"",
+        "trusted_proxies = \"127.0.0.1\"",
+    ] {
+        let error = local(bad).unwrap_err().to_string();
+        assert!(error.contains("emi.local"), "{bad}: {error}");
+    }
+    assert!(!load("", &[], &[]).unwrap().emi.local);
 }

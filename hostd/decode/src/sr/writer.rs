@@ -38,7 +38,7 @@ impl Writer {
     }
 
     /// Likewise, with samples of `unit_size` bytes.
-    pub fn with_unit_size(sample_rate_hz: u64, channels: &[&str], unit_size: usize) -> Self {
+    pub(crate) fn with_unit_size(sample_rate_hz: u64, channels: &[&str], unit_size: usize) -> Self {
         Self::with_layout(&Layout {
             sample_rate_hz,
             logic: channels,

@@ -14,8 +14,8 @@ use super::files::{Files, LOGIC};
 use super::name::check_name;
 use super::quota::usage_of;
 use super::{CaptureError, Captures, reader};
-use crate::blobs::Staged;
 use base::id;
+use blobs::Staged;
 use store::captures::{CaptureRecord, ChannelRecord, Kind, Status};
 
 /// Largest file, in bytes.

@@ -1,6 +1,6 @@
 //! Turns a client's order into a pod's request: bounds first, each named in its refusal.
 
-use pods::protocol::{DUAL_SAMPLES_MAX, rates};
+use pods::protocol::{DUAL_SAMPLES_MAX, TWO_INSTRUMENTS, rates};
 use pods::{AdcSource, Capabilities, CaptureRequest, Trigger};
 use serde_json::{Map, Value, json};
 
@@ -250,8 +250,14 @@ impl Bounds<'_> {
         let mut la_channels = Vec::new();
         if has_la {
             rate("la_rate_mhz", dual.la_rate_mhz, LA_RATE_MHZ_MAX)?;
-            check_shared(dual.la_rate_mhz, has_adc.then_some(adc_rate_mhz))?;
+            if !self.capabilities.is_of_parts {
+                check_shared(dual.la_rate_mhz, has_adc.then_some(adc_rate_mhz))?;
+            }
             la_channels = (1..=self.la_channels()?).collect();
+        }
+        if has_adc && has_la && !self.capabilities.capture_dual {
+            let lack = TWO_INSTRUMENTS.to_owned();
+            return Err(PlanError::NotCapable { lack });
         }
         let request = CaptureRequest::Dual {
             adc_samples: dual.adc_samples,

@@ -122,7 +122,7 @@ impl Client {
                 return Some(Told::Error { code, message }.text());
             }
             Ok(Control::Baud { baud }) => Request::Baud(baud),
-            Ok(Control::Break {}) => Request::Break,
+            Ok(Control::Break { ms }) => Request::Break(ms),
         };
         // After what was written before. The keeper takes requests as long as the line is open.
         let _ = self.seat.line().requests.send(request).await;

@@ -1,5 +1,6 @@
 //! The text messages of a UART stream, as JSON objects with a `type`.
 
+use pods::protocol::{UART_BREAK_MS, UART_BREAK_MS_MAX};
 use serde::{Deserialize, Serialize};
 
 use super::{Setting, Stage, Work};
@@ -15,8 +16,17 @@ pub(super) const BAUD: std::ops::RangeInclusive<u32> = 300..=4_000_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(tag = "type", rename_all = "lowercase", deny_unknown_fields)]
 pub(super) enum Control {
-    Baud { baud: u32 },
-    Break {},
+    Baud {
+        baud: u32,
+    },
+    Break {
+        #[serde(default = "break_ms")]
+        ms: u64,
+    },
+}
+
+fn break_ms() -> u64 {
+    UART_BREAK_MS
 }
 
 /// Why a control message is refused.
@@ -25,11 +35,13 @@ pub(super) enum ControlError {
     #[error("a control message has at most {CONTROL_BYTES_MAX} bytes")]
     TooLong,
     #[error(
-        r#"a control message is {{"type":"baud","baud":<rate>}} or {{"type":"break"}}; bytes for the target go into binary messages"#
+        r#"a control message is {{"type":"baud","baud":<rate>}} or {{"type":"break","ms":<milliseconds>}}; bytes for the target go into binary messages"#
     )]
     Unknown,
     #[error("baud must be 300 to 4000000")]
     Baud,
+    #[error("ms must be 1 to {UART_BREAK_MS_MAX}")]
+    BreakMs,
 }
 
 impl Control {
@@ -41,6 +53,9 @@ impl Control {
         }
         match serde_json::from_str(text).map_err(|_| ControlError::Unknown)? {
             Self::Baud { baud } if !BAUD.contains(&baud) => Err(ControlError::Baud),
+            Self::Break { ms } if !(1..=UART_BREAK_MS_MAX).contains(&ms) => {
+                Err(ControlError::BreakMs)
+            }
             control => Ok(control),
         }
     }
@@ -196,14 +211,20 @@ mod tests {
         );
         assert_eq!(
             Control::parse(r#" {"type":"break"} "#),
-            Ok(Control::Break {})
+            Ok(Control::Break { ms: 30 })
+        );
+        assert_eq!(
+            Control::parse(r#"{"type":"break","ms":1000}"#),
+            Ok(Control::Break { ms: 1_000 })
         );
         for (text, error) in [
             (r#"{"type":"baud","baud":299}"#, ControlError::Baud),
             (r#"{"type":"baud","baud":4000001}"#, ControlError::Baud),
             (r#"{"type":"baud"}"#, ControlError::Unknown),
             (r#"{"type":"baud","baud":-1}"#, ControlError::Unknown),
-            (r#"{"type":"break","ms":1}"#, ControlError::Unknown),
+            (r#"{"type":"break","ms":0}"#, ControlError::BreakMs),
+            (r#"{"type":"break","ms":1001}"#, ControlError::BreakMs),
+            (r#"{"type":"break","us":1}"#, ControlError::Unknown),
             (r#"{"type":"open"}"#, ControlError::Unknown),
             ("[]", ControlError::Unknown),
             ("", ControlError::Unknown),

@@ -9,6 +9,7 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use bytes::{Buf, Bytes};
+use pods::protocol::UART_BREAK_MS;
 use pods::{Pod, PodError, PodState, Session};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::sync::{mpsc, watch};
@@ -32,9 +33,8 @@ const RETURN_WAIT: Duration = Duration::from_secs(30);
 /// Pause between attempts to start again while the loss of the pod is not yet noticed everywhere.
 const RETRY_PAUSE: Duration = Duration::from_millis(100);
 
-/// A break is a zero sent so slowly that its nine low bits last 30 ms; pods have no command for it.
+/// The break of a pod that has no command for it: a zero sent so slowly that its nine low bits last [`UART_BREAK_MS`].
 const BREAK_BAUD: u32 = 300;
-const BREAK_MS: u64 = 30;
 
 /// Time until the zero is sent: ten bits and the pod's own delay.
 const BREAK_WAIT: Duration = Duration::from_millis(50);
@@ -54,7 +54,8 @@ pub(super) struct Keeper {
 /// Why a session ends while the line goes on.
 enum Step {
     Baud(u32),
-    Break,
+    /// A break of so many milliseconds.
+    Break(u64),
     /// `+++` has been sent, after which the pod would read commands.
     Escape,
     /// The pod is gone; why, as a fragment.
@@ -115,7 +116,14 @@ impl Keeper {
         }
         self.line.opened();
         loop {
-            let step = self.carry().await;
+            let mut step = self.carry().await;
+            if let Step::Break(ms) = &mut step {
+                if self.pod.uart_break(*ms).await.is_ok() {
+                    self.tell(&step);
+                    continue;
+                }
+                *ms = UART_BREAK_MS;
+            }
             if let Step::Gone(reason) = &step {
                 self.line.notices.push(Notice::Error {
                     code: Code::DeviceOffline,
@@ -132,7 +140,7 @@ impl Keeper {
                     });
                     self.begin().await
                 }
-                Step::Break => self.send_break().await,
+                Step::Break(_) => self.send_zero().await,
                 Step::Escape => self.begin().await,
                 Step::Gone(_) => self.come_back().await,
             };
@@ -159,10 +167,7 @@ impl Keeper {
                 baud: *baud,
                 offset,
             },
-            Step::Break => Notice::Break {
-                ms: BREAK_MS,
-                offset,
-            },
+            Step::Break(ms) => Notice::Break { ms: *ms, offset },
             Step::Escape => Notice::Open {
                 because: Because::Escape,
                 offset,
@@ -240,7 +245,7 @@ impl Keeper {
                         out = bytes;
                     }
                     Some(Request::Baud(baud)) => return Step::Baud(baud),
-                    Some(Request::Break) => return Step::Break,
+                    Some(Request::Break(ms)) => return Step::Break(ms),
                     // The line itself can still send.
                     None => std::future::pending().await,
                 },
@@ -254,8 +259,8 @@ impl Keeper {
         }
     }
 
-    /// Hold the target's receive line low, then continue as before.
-    async fn send_break(&mut self) -> Result<(), UartError> {
+    /// Hold the target's receive line low without a command for it, then continue as before.
+    async fn send_zero(&mut self) -> Result<(), UartError> {
         self.begin_at(BREAK_BAUD).await?;
         if let Some(session) = &mut self.session {
             let sent = async {

@@ -43,7 +43,8 @@ pub(super) struct Line {
 pub(super) enum Request {
     Write(Bytes),
     Baud(u32),
-    Break,
+    /// Milliseconds.
+    Break(u64),
 }
 
 /// The state of a line.

@@ -8,10 +8,10 @@ use std::time::Duration;
 use tracing::info;
 
 use super::{Label, Recorded, WaveformError, Waveforms, check, invalid, segments_rate_hz, signal};
-use crate::blobs::Staged;
 use crate::waveforms::signal::Span;
 use base::id;
 use base::pace::Pace;
+use blobs::Staged;
 use store::waveforms::{Kind, Output, Samples, Segment, Unit, WaveformRecord};
 
 /// Time to write codes from memory to disk.

@@ -6,9 +6,9 @@ use bytes::Bytes;
 use http_body_util::Full as FullBody;
 
 use super::*;
-use crate::blobs::Staged;
 use base::pace::Pace;
 use base::space::Space;
+use blobs::Staged;
 use store::waveforms::{Segment, Shape};
 
 struct Stage {

@@ -46,18 +46,14 @@ impl Capture {
             Ok(samples) => samples,
             Err(error) => return client.reply(Err(self.sampler.failed(&error))).await,
         };
-        let rate = match self.order.input {
-            Input::Logic => "la_rate_hz",
-            Input::Analog(_) => "adc_rate_hz",
-        };
-        let mut first = Some((rate, json!(samples.rate_hz())));
-        let mut covered = 0;
-        while covered < self.order.samples {
+        let mut first = Some(self.rates(&samples));
+        let mut covered = Covered::default();
+        while covered.is_short(&self.order) {
             let next = tokio::select! {
                 next = samples.next() => next,
                 () = client.closed() => return Err(Gone),
                 () = sleep(SIGN_OF_LIFE), if first.is_none() => {
-                    client.line(&self.empty(covered)).await?;
+                    client.line(&self.empty(covered.la)).await?;
                     continue;
                 }
             };
@@ -67,11 +63,11 @@ impl Capture {
                 None => return client.reply(Err(Refuse::Short)).await,
             };
             for (upto, mut line) in self.lines(frame) {
-                covered = upto;
-                if let Some((rate, hz)) = first.take() {
-                    line[rate] = hz;
+                covered.add(upto);
+                for (rate, hz) in first.take().into_iter().flatten() {
+                    line[rate] = json!(hz);
                 }
-                let more = covered < self.order.samples;
+                let more = covered.is_short(&self.order);
                 if let Some(trigger) = self.order.trigger.filter(|_| !more) {
                     line["trigger"] = fired(trigger);
                 }
@@ -83,10 +79,26 @@ impl Capture {
         Ok(())
     }
 
+    /// The rates of both kinds of samples, as far as there are some, by their names.
+    fn rates(&self, samples: &acquire::Capture) -> Vec<(&'static str, f64)> {
+        let (la, adc) = ("la_rate_hz", "adc_rate_hz");
+        match self.order.input {
+            Input::Logic => vec![(la, samples.rate_hz())],
+            Input::Analog(_) => vec![(adc, samples.rate_hz())],
+            Input::Both(_) => {
+                let beside = samples.beside_hz().map(|hz| (adc, hz));
+                beside
+                    .into_iter()
+                    .chain([(la, samples.rate_hz())])
+                    .collect()
+            }
+        }
+    }
+
     /// A line without samples.
     fn empty(&self, covered: u64) -> Value {
         match self.order.input {
-            Input::Logic => {
+            Input::Logic | Input::Both(_) => {
                 json!({"status": "ok", "la": true, "la_edges": [], "la_upto": covered, "more": true})
             }
             Input::Analog(_) => json!({"status": "ok", "data": [], "more": true}),
@@ -94,7 +106,7 @@ impl Capture {
     }
 
     /// The lines of a frame, each with the samples covered up to its end.
-    fn lines(&self, frame: Frame) -> Vec<(u64, Value)> {
+    fn lines(&self, frame: Frame) -> Vec<(Upto, Value)> {
         match frame {
             Frame::La { edges, upto } => {
                 let mut lines = Vec::new();
@@ -102,7 +114,10 @@ impl Capture {
                 loop {
                     let (now, later) = rest.split_at(rest.len().min(EDGES_MAX));
                     let end = later.first().map_or(upto, |(index, _)| *index);
-                    lines.push((end, json!({"la": true, "la_edges": now, "la_upto": end})));
+                    lines.push((
+                        Upto::La(end),
+                        json!({"la": true, "la_edges": now, "la_upto": end}),
+                    ));
                     rest = later;
                     if rest.is_empty() {
                         return lines;
@@ -118,8 +133,38 @@ impl Capture {
                     true => json!({"bits": 16, "b64": encode_b64(&counts)}),
                     false => json!({"bits": 16, "data": counts}),
                 };
-                vec![(upto, line)]
+                vec![(Upto::Adc(upto), line)]
             }
+        }
+    }
+}
+
+/// How far a line brings the samples of its kind.
+enum Upto {
+    La(u64),
+    Adc(u64),
+}
+
+/// Samples of each kind that were sent.
+#[derive(Default)]
+struct Covered {
+    la: u64,
+    adc: u64,
+}
+
+impl Covered {
+    fn add(&mut self, upto: Upto) {
+        match upto {
+            Upto::La(upto) => self.la = upto,
+            Upto::Adc(upto) => self.adc = upto,
+        }
+    }
+
+    fn is_short(&self, order: &Order) -> bool {
+        match order.input {
+            Input::Logic => self.la < order.samples,
+            Input::Analog(_) => self.adc < order.samples,
+            Input::Both(beside) => self.la < order.samples || self.adc < beside.samples,
         }
     }
 }

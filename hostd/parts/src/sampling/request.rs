@@ -1,6 +1,6 @@
 //! What the capture commands of the protocol ask for, as an order for an instrument.
 
-use acquire::{Input, Order};
+use acquire::{Beside, Input, Order};
 use pod_protocol::capture::{Edge, Trigger};
 use serde_json::Value;
 
@@ -18,22 +18,21 @@ const TIMEOUTS_MS: std::ops::RangeInclusive<i64> = 1..=600_000;
 
 /// `la_capture`.
 pub(crate) fn la(sampler: &Sampler, args: &Args<'_>) -> Result<Order, Refuse> {
-    let samples = args.uint("samples", 1..=i64::MAX)?.unwrap_or(SAMPLES);
-    let rate_hz = rate_hz(args, "sample_rate_mhz", LA_RATE_MHZ)?;
+    let (samples, rate_hz) = wanted(args, ("samples", "sample_rate_mhz"), LA_RATE_MHZ)?;
     sampler.order(Input::Logic, samples, rate_hz, trigger(args)?)
 }
 
 /// `capture` and `stream`.
 pub(crate) fn adc(sampler: &Sampler, args: &Args<'_>) -> Result<Order, Refuse> {
-    let samples = args.uint("samples", 1..=i64::MAX)?.unwrap_or(SAMPLES);
-    let rate_hz = rate_hz(args, "sample_rate_mhz", ADC_RATE_MHZ)?;
+    let (samples, rate_hz) = wanted(args, ("samples", "sample_rate_mhz"), ADC_RATE_MHZ)?;
     sampler.order(Input::Analog(0), samples, rate_hz, trigger(args)?)
 }
 
-/// Which of the two kinds of samples `capture_dual` asks for: an instrument has one of them at a time.
+/// What `capture_dual` asks for.
 pub(crate) enum Dual {
     Adc,
     La,
+    Both,
 }
 
 impl Dual {
@@ -44,25 +43,39 @@ impl Dual {
             (0, 0) => Err(Refuse::NoSamples),
             (_, 0) => Ok(Self::Adc),
             (0, _) => Ok(Self::La),
-            _ => Err(Refuse::BothAtOnce),
+            _ => Ok(Self::Both),
         }
     }
 }
 
 /// `capture_dual`.
 pub(crate) fn dual(sampler: &Sampler, args: &Args<'_>, kind: &Dual) -> Result<Order, Refuse> {
-    let (input, samples, rate, usual) = match kind {
-        Dual::Adc => (
-            Input::Analog(0),
-            "adc_samples",
-            "adc_rate_mhz",
-            ADC_RATE_MHZ,
-        ),
-        Dual::La => (Input::Logic, "la_samples", "la_rate_mhz", LA_RATE_MHZ),
+    let adc = || wanted(args, ("adc_samples", "adc_rate_mhz"), ADC_RATE_MHZ);
+    let la = || wanted(args, ("la_samples", "la_rate_mhz"), LA_RATE_MHZ);
+    let (input, (samples, rate_hz)) = match kind {
+        Dual::Adc => (Input::Analog(0), adc()?),
+        Dual::La => (Input::Logic, la()?),
+        Dual::Both => {
+            let (samples, rate_hz) = adc()?;
+            let beside = Beside {
+                input: 0,
+                samples,
+                rate_hz,
+            };
+            (Input::Both(beside), la()?)
+        }
     };
-    let samples = args.uint(samples, 1..=i64::MAX)?.unwrap_or(SAMPLES);
-    let rate_hz = rate_hz(args, rate, usual)?;
     sampler.order(input, samples, rate_hz, trigger(args)?)
+}
+
+/// How many samples of one kind, and how fast in hertz, by the names of their fields.
+fn wanted(
+    args: &Args<'_>,
+    (samples, rate_mhz): (&'static str, &'static str),
+    usual_mhz: f64,
+) -> Result<(u64, f64), Refuse> {
+    let samples = args.uint(samples, 1..=i64::MAX)?.unwrap_or(SAMPLES);
+    Ok((samples, rate_hz(args, rate_mhz, usual_mhz)?))
 }
 
 fn rate_hz(args: &Args<'_>, field: &'static str, usual_mhz: f64) -> Result<f64, Refuse> {

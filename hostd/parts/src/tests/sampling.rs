@@ -145,6 +145,50 @@ async fn logic_and_analog_samples_come_as_from_a_pod() {
     );
 }
 
+/// The driver's levels are 64 samples again and again, its first input a square wave, five samples low
+/// and five high.
+#[tokio::test]
+async fn levels_and_volts_are_of_one_instant_where_one_instrument_has_both() {
+    if !is_installed() {
+        return;
+    }
+    let bench = demo(true, true);
+    let mut line = Line::to(&bench).await;
+    let status = line.until(|status| status["missing"] == json!([])).await;
+    let can = Capabilities::from_status(status.as_object().unwrap());
+    assert!(can.capture_dual);
+    let fit = can.adc_fit.unwrap();
+    let request = json!({"cmd": "capture_dual", "adc_samples": 500, "la_samples": 20_000, "adc_rate_mhz": 0.25,
+        "la_rate_mhz": 1.0, "enc": "b64", "trigger": {"la": 1, "edge": "rising"}, "trigger_timeout_ms": 5000});
+    let (frames, first) = capture(&mut line, request, (500, 20_000)).await.unwrap();
+    assert_eq!(
+        (&first["la_rate_hz"], &first["adc_rate_hz"]),
+        (&json!(1e6), &json!(2.5e5))
+    );
+    let (mut volts, mut edges, mut covered) = (Vec::new(), Vec::new(), 0);
+    for frame in frames {
+        match frame {
+            Frame::Adc { counts, .. } => {
+                volts.extend(counts.into_iter().map(|count| fit.volts(count)))
+            }
+            Frame::La { edges: some, upto } => {
+                edges.extend(some);
+                covered = upto;
+            }
+        }
+    }
+    assert_eq!((volts.len(), covered), (500, 20_000));
+    // The first edge of its first channel upwards is sample 4 of its pattern.
+    assert_eq!((edges[0].0, edges[0].1 & 1), (0, 1));
+    for (at, volts) in (0..).zip(volts) {
+        let is_high = (4 + 4 * at) / 5 % 2 == 1;
+        assert!(
+            (volts - if is_high { 10.0 } else { -10.0 }).abs() < 0.01,
+            "{at}: {volts}"
+        );
+    }
+}
+
 #[tokio::test]
 async fn what_cannot_be_captured_is_refused() {
     if !is_installed() {
@@ -161,7 +205,7 @@ async fn what_cannot_be_captured_is_refused() {
         (json!({"cmd": "capture_dual"}), "a capture needs samples"),
         (
             json!({"cmd": "capture_dual", "la_samples": 1, "adc_samples": 1}),
-            "not both",
+            "missing part: analog: this bench has none",
         ),
         (
             json!({"cmd": "la_capture", "samples": 5_000_000}),

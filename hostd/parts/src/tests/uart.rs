@@ -48,9 +48,21 @@ async fn a_session_carries_bytes_at_the_rate_that_is_asked_for() {
     port.say(&all);
     assert_eq!(line.raw(all.len()).await, all);
 
+    // A pseudo-terminal takes a break and makes nothing of it; bytes go on meanwhile.
+    port.say(b"during");
+    let refused = commands.ask(json!({"cmd": "uart_break", "ms": 1001})).await;
+    assert_eq!(refused, Err("ms out of range: want 1..1000".to_owned()));
+    assert_eq!(
+        commands.ask(json!({"cmd": "uart_break", "ms": 50})).await,
+        Ok(json!(null))
+    );
+    assert_eq!(line.raw(6).await, b"during");
+
     // Another rate is another session.
     drop(line);
     commands.until_free().await;
+    let refused = commands.ask(json!({"cmd": "uart_break"})).await;
+    assert_eq!(refused, Err("no uart session is open".to_owned()));
     let mut line = Line::to(&bench).await;
     let slower = json!({"cmd": "uart_proxy_start", "rx": 5, "tx": 4, "baud": 300});
     line.ask(slower).await.unwrap();
@@ -104,6 +116,26 @@ async fn an_unplugged_port_ends_its_session_and_is_found_again() {
     line.ask(start).await.unwrap();
     port.say(b"new");
     assert_eq!(line.raw(3).await, b"new");
+}
+
+#[tokio::test]
+async fn a_bench_that_is_given_up_ends_its_sessions_and_frees_its_port() {
+    let dir = tempfile::tempdir().unwrap();
+    let link = dir.path().join("usb-adapter");
+    let port = Port::plug(&link);
+    for round in 0..3_u8 {
+        let bench = bench(None, part(&link, Parity::None), None);
+        let mut idle = Line::to(&bench).await;
+        let mut line = Line::to(&bench).await;
+        line.ask(json!({"cmd": "uart_proxy_start", "rx": 5, "tx": 4}))
+            .await
+            .unwrap();
+        port.say(&[round]);
+        assert_eq!(line.raw(1).await, [round]);
+        drop(bench);
+        line.ends().await;
+        idle.ends().await;
+    }
 }
 
 #[tokio::test]

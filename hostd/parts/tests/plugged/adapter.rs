@@ -16,13 +16,14 @@ const DATA: u8 = 2;
 const SET_LINE_CODING: u8 = 0x20;
 const GET_LINE_CODING: u8 = 0x21;
 const SET_CONTROL_LINE_STATE: u8 = 0x22;
+const SEND_BREAK: u8 = 0x23;
 
 /// Rate, stop bits, parity, data bits.
 const LINE_CODING: [u8; 7] = [0x80, 0x25, 0, 0, 0, 0, 8];
 
-/// Header, call management, abstract control with line coding, union of the interfaces 0 and 1.
+/// Header, call management, abstract control with line coding and breaks, union of the interfaces 0 and 1.
 const SERIAL_PORT: [u8; 19] = [
-    5, 0x24, 0, 0x10, 0x01, 5, 0x24, 1, 0, 1, 4, 0x24, 2, 2, 5, 0x24, 6, 0, 1,
+    5, 0x24, 0, 0x10, 0x01, 5, 0x24, 1, 0, 1, 4, 0x24, 2, 6, 5, 0x24, 6, 0, 1,
 ];
 
 /// What the adapter was told.
@@ -30,6 +31,8 @@ const SERIAL_PORT: [u8; 19] = [
 pub(crate) enum Told {
     /// Rate; parity: 0 none, 1 odd, 2 even; data bits.
     Line(u32, u8, u8),
+    /// To hold the line low for so many milliseconds, for ever (0xFFFF) or no longer (0).
+    Break(u16),
     /// Bytes for the line.
     Bytes(Vec<u8>),
 }
@@ -118,6 +121,10 @@ impl Device for Adapter {
                     Some(Vec::new())
                 }
                 (0xA1, GET_LINE_CODING) => Some(self.line_coding.clone()),
+                (0x21, SEND_BREAK) => {
+                    self.record.note(Told::Break(setup.value));
+                    Some(Vec::new())
+                }
                 (0x21, SET_CONTROL_LINE_STATE) => Some(Vec::new()),
                 _ => None,
             }

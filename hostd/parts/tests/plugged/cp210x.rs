@@ -2,10 +2,8 @@
 //! reach it.
 
 use base::config::Parity;
-use rustix::fs::{Mode, OFlags};
-use rustix::termios::tcsendbreak;
-use tokio::task::spawn_blocking;
-use tokio::time::sleep;
+use serde_json::json;
+use tokio::time::{Instant, sleep};
 use usb_sim::Attached;
 use usb_sim::cp210x::{Cp2104, Told};
 
@@ -81,16 +79,33 @@ fn a_break_reaches_the_device() {
         let bench = on(PORT, Parity::None);
         let mut line = session(&bench, 9600).await;
         echoed(&mut line, b"before").await;
+        let mut commands = Line::to(&bench).await;
         board.take();
-        // Another program on the same port, which root may open all the same.
-        let sent = spawn_blocking(|| {
-            let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::NONBLOCK;
-            let port = rustix::fs::open(PORT, flags, Mode::empty())?;
-            tcsendbreak(&port)
-        });
-        sent.await.unwrap().unwrap();
-        assert_eq!(board.take(), [Told::Break(true), Told::Break(false)]);
+        // Bytes that were given before come before.
+        line.0.write_raw(b"ahead").await.unwrap();
+        let began = Instant::now();
+        commands.ask(json!({"cmd": "uart_break", "ms": 250})).await;
+        assert!(began.elapsed() >= Duration::from_millis(250));
+        let told = board.take();
+        let breaks = [Told::Break(true), Told::Break(false)];
+        let (before, last) = told.split_at(told.len() - 2);
+        assert_eq!(last, breaks);
+        let is_bytes = |told: &Told| matches!(told, Told::Bytes(_));
+        assert!(
+            !before.is_empty() && before.iter().all(is_bytes),
+            "{told:?}"
+        );
+        line.until_read("ahead").await;
+        // The session goes on as it was.
         echoed(&mut line, b"after").await;
+        drop(line);
+        let refused = loop {
+            match commands.reply(&json!({"cmd": "uart_break"})).await {
+                Ok(_) => {}
+                Err(refused) => break refused,
+            }
+        };
+        assert_eq!(refused, "no uart session is open");
     });
 }
 

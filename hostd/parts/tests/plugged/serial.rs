@@ -14,6 +14,7 @@ pub(crate) const CASES: &[Case] = &[
         "rate_and_parity_reach_the_device",
         rate_and_parity_reach_the_device,
     ),
+    ("a_break_reaches_the_device", a_break_reaches_the_device),
     ("unplugged_within_a_session", unplugged_within_a_session),
 ];
 
@@ -55,7 +56,7 @@ fn bytes_and_line(told: &[Told]) -> (Vec<u8>, Option<Told>) {
     let is_line = |told: &&Told| matches!(told, Told::Line(..));
     let bytes = told.iter().filter_map(|told| match told {
         Told::Bytes(bytes) => Some(bytes.clone()),
-        Told::Line(..) => None,
+        Told::Line(..) | Told::Break(_) => None,
     });
     let first = told.iter().position(|told| !is_line(&told));
     let before = &told[..first.unwrap_or(told.len())];
@@ -92,6 +93,21 @@ fn rate_and_parity_reach_the_device() {
             sleep(CLOSED_WITHIN).await;
             drop(plugged);
         }
+    });
+}
+
+fn a_break_reaches_the_device() {
+    run(async {
+        let record = Record::default();
+        let _plugged = Attached::new(Adapter::new(&record)).unwrap();
+        let bench = on(PORT, Parity::None);
+        let mut line = session(&bench, 9600).await;
+        echoed(&mut line, b"before").await;
+        let mut commands = Line::to(&bench).await;
+        record.take();
+        commands.ask(json!({"cmd": "uart_break"})).await;
+        assert_eq!(record.take(), [Told::Break(0xFFFF), Told::Break(0)]);
+        echoed(&mut line, b"after").await;
     });
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::de::DeserializeOwned;
 
-use super::{Expansion, Place};
+use super::{Expansion, Surroundings};
 use crate::check;
 use crate::definition::{self, EnvValue, Pack, Step, action};
 use crate::path::Path;
@@ -69,7 +69,7 @@ impl Expansion<'_> {
         &mut self,
         at: &Path,
         step: &Step,
-        place: &Place<'_>,
+        around: &Surroundings<'_>,
         is_judged: bool,
     ) -> Option<Action> {
         let key = step.action()?;
@@ -81,22 +81,22 @@ impl Expansion<'_> {
             });
         }
         if let Some(pytest) = &step.pytest {
-            return Some(self.pytest(&path, pytest, place, is_judged));
+            return Some(self.pytest(&path, pytest, around, is_judged));
         }
         if let Some(flash) = &step.flash {
-            return self.flash(&path, flash, place);
+            return self.flash(&path, flash, around);
         }
         if let Some(uart) = &step.uart {
-            return Some(self.uart(&path, uart, place));
+            return Some(self.uart(&path, uart, around));
         }
         if let Some(capture) = &step.capture {
-            return self.capture(&path, capture, place);
+            return self.capture(&path, capture, around);
         }
         if let Some(assert) = &step.assert {
-            return self.assert(&path, assert, place);
+            return self.assert(&path, assert, around);
         }
         if let Some(replay) = &step.replay {
-            let waveform = self.resolve(&path.key("waveform"), &replay.waveform, &place.scope)?;
+            let waveform = self.resolve(&path.key("waveform"), &replay.waveform, &around.scope)?;
             return Some(Action::Replay(plan::Replay {
                 waveform: waveform.0,
                 output: replay.output,
@@ -111,12 +111,12 @@ impl Expansion<'_> {
         &mut self,
         path: &Path,
         pytest: &action::Pytest,
-        place: &Place<'_>,
+        around: &Surroundings<'_>,
         any_exit_code: bool,
     ) -> Action {
         let path = path.key("args");
         let args = pytest.args.iter().enumerate();
-        let args = args.filter_map(|(at, arg)| self.resolve(&path.index(at), arg, &place.scope));
+        let args = args.filter_map(|(at, arg)| self.resolve(&path.index(at), arg, &around.scope));
         Action::Pytest {
             path: pytest.path.0.clone(),
             args: args.map(|arg| arg.0).collect(),
@@ -124,14 +124,19 @@ impl Expansion<'_> {
         }
     }
 
-    fn flash(&mut self, path: &Path, flash: &action::Flash, place: &Place<'_>) -> Option<Action> {
-        let name = self.resolve(&path.key("artifact"), &flash.artifact, &place.scope)?;
-        let target = self.maybe(&path.key("target"), flash.target.as_ref(), &place.scope);
+    fn flash(
+        &mut self,
+        path: &Path,
+        flash: &action::Flash,
+        around: &Surroundings<'_>,
+    ) -> Option<Action> {
+        let name = self.resolve(&path.key("artifact"), &flash.artifact, &around.scope)?;
+        let target = self.maybe(&path.key("target"), flash.target.as_ref(), &around.scope);
         let at = path.key("artifact");
         if self.told.contains(&at) {
             return None;
         }
-        let artifact = match self.artifact(&name.0, place) {
+        let artifact = match self.artifact(&name.0, around) {
             Ok(artifact) => artifact,
             Err(message) => {
                 self.tell(at, Code::MissingArtifact, message);
@@ -146,16 +151,16 @@ impl Expansion<'_> {
     }
 
     /// The artifact of this cell's run, or of the run that the name begins with.
-    fn artifact(&self, name: &str, place: &Place<'_>) -> Result<Artifact, String> {
-        let (source, bench) = place.source.ok_or("a build has no device to flash")?;
+    fn artifact(&self, name: &str, around: &Surroundings<'_>) -> Result<Artifact, String> {
+        let (source, bench) = around.source.ok_or("a build has no device to flash")?;
         if let Some(build) = source {
-            let pack = place.cell.pack;
+            let pack = around.cell.pack;
             let made = || {
                 pack.into_iter()
                     .flat_map(|pack| pack.artifacts.iter())
                     .map(|artifact| &**artifact)
             };
-            let run = place.cell.id(&build.id);
+            let run = around.cell.id(&build.id);
             return match made().any(|made| made == name) {
                 true => Ok(Artifact {
                     run,
@@ -205,8 +210,8 @@ impl Expansion<'_> {
         runs.collect()
     }
 
-    fn uart(&mut self, path: &Path, uart: &action::Uart, place: &Place<'_>) -> Action {
-        let scope = &place.scope;
+    fn uart(&mut self, path: &Path, uart: &action::Uart, around: &Surroundings<'_>) -> Action {
+        let scope = &around.scope;
         let baud = self.maybe(&path.key("baud"), uart.baud.as_ref(), scope);
         let send = self.maybe(&path.key("send"), uart.send.as_ref(), scope);
         let expect = self.maybe(&path.key("expect"), uart.expect.as_ref(), scope);
@@ -227,9 +232,9 @@ impl Expansion<'_> {
         &mut self,
         path: &Path,
         capture: &action::Capture,
-        place: &Place<'_>,
+        around: &Surroundings<'_>,
     ) -> Option<Action> {
-        let samples = self.resolve(&path.key("samples"), &capture.samples, &place.scope)?;
+        let samples = self.resolve(&path.key("samples"), &capture.samples, &around.scope)?;
         let trigger = match &capture.trigger {
             Some(trigger) => Some(plan::Trigger {
                 channel: capture.channels.get(&trigger.channel)?.0,
@@ -255,15 +260,15 @@ impl Expansion<'_> {
         &mut self,
         path: &Path,
         assert: &action::Assert,
-        place: &Place<'_>,
+        around: &Surroundings<'_>,
     ) -> Option<Action> {
         let byte = |value: u64| u8::try_from(value).ok();
         let that = if let Some(code) = assert.exit_code {
             Assertion::ExitCode(byte(code.0)?)
         } else if let Some(text) = &assert.text {
-            Assertion::Text(self.resolve(&path.key("text"), text, &place.scope)?.0)
+            Assertion::Text(self.resolve(&path.key("text"), text, &around.scope)?.0)
         } else {
-            let address = self.maybe(&path.key("address"), assert.address.as_ref(), &place.scope);
+            let address = self.maybe(&path.key("address"), assert.address.as_ref(), &around.scope);
             Assertion::Bus {
                 decoder: assert.decode?,
                 address: address.and_then(|address| byte(address.0)),

@@ -42,6 +42,25 @@ impl Installed {
         self.set_state(id, None, State::Enabled, by).await
     }
 
+    /// Notes that the staged version waits for nothing any more, before it is loaded: if that is cut off, or fails by no
+    /// fault of its own, the next start tries again. With `is_due` false, that it is not tried again.
+    ///
+    /// # Errors
+    /// It is not staged, or the disk.
+    pub async fn set_due(
+        &self,
+        id: &PluginId,
+        digest: &str,
+        is_due: bool,
+    ) -> Result<Plugin, InstalledError> {
+        let starts = is_due.then_some(0);
+        Ok(self
+            .0
+            .store
+            .plugin_set_due(id.as_str(), digest, starts)
+            .await?)
+    }
+
     async fn set_state(
         &self,
         id: &PluginId,

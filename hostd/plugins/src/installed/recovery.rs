@@ -9,7 +9,8 @@ use super::{ITSELF, Inner, InstalledError};
 use crate::grant::Grant;
 use crate::id::PluginId;
 
-/// Starts of the server that a version on trial may see: with one more, it is taken to be why the server ends.
+/// Starts of the server that a version on trial may see, or one that was approved and has not loaded: with one more, it is
+/// taken to be why the server ends.
 pub const TRIAL_STARTS_MAX: u32 = 3;
 
 impl Inner {
@@ -35,7 +36,8 @@ impl Inner {
     }
 
     /// A version that is staged and waits for nothing was being installed when the server ended. It may be why, so it is
-    /// not begun with here; whoever installs it again does. One that is off waits until it is switched on.
+    /// not begun with here; whoever installs it again does. One that is off waits until it is switched on, and one that was
+    /// approved is tried again, a few times.
     async fn forget_unfinished(&self, plugin: &Plugin) -> Result<(), InstalledError> {
         let id = plugin.id.parse::<PluginId>();
         let (Some(staged), Ok(id)) = (&plugin.staged, id) else {
@@ -46,10 +48,20 @@ impl Inner {
         if plugin.state == State::Disabled || !waits.is_ok_and(|waits| waits.is_empty()) {
             return Ok(());
         }
+        if let Some(starts) = plugin
+            .due_starts
+            .filter(|starts| *starts < TRIAL_STARTS_MAX)
+        {
+            let starts = Some(starts + 1);
+            self.store
+                .plugin_set_due(&plugin.id, staged, starts)
+                .await?;
+            return Ok(());
+        }
         let left = self.store.plugin_unstage(&plugin.id, staged).await?;
         warn!(
             plugin = plugin.id,
-            "a version was being installed when the server ended; install it again"
+            "a version has not been loaded when the server ended; install it again"
         );
         if left.active.is_none() {
             let (removal, at_ms) = (Removal { data: false }, self.clock.now_ms());

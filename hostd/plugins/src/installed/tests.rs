@@ -45,7 +45,9 @@ async fn update(
     if taken.plugin.active.as_ref() == Some(&taken.digest) {
         return Ok(taken.plugin);
     }
-    installed.activate(&id(), &taken.digest, "u").await
+    let activated = installed.activate(&id(), &taken.digest, "u").await;
+    installed.sweep().await;
+    activated
 }
 
 fn digest(version: &str) -> String {
@@ -298,7 +300,7 @@ async fn a_server_that_takes_signed_plugins_alone_takes_no_other() {
     let signature = signer.sign(text.as_bytes());
     let signed = Package::new(
         text.into(),
-        unsigned.into_component(),
+        unsigned.component().to_vec(),
         Some(signature.into()),
     )
     .unwrap();
@@ -390,6 +392,41 @@ async fn what_was_being_installed_when_the_server_ended_is_installed_anew() {
     begin("3.0.0", "").await;
     let plugin = open(&dir, &store).await.get(&id()).await.unwrap().unwrap();
     assert_eq!(plugin.staged, Some(digest("3.0.0")));
+}
+
+#[tokio::test]
+async fn what_was_approved_and_has_not_loaded_is_tried_again_at_some_starts() {
+    let (dir, store) = (TempDir::new().unwrap(), Store::in_memory().unwrap());
+    let installed = open(&dir, &store).await;
+    update(&installed, "1.0.0", "").await.unwrap();
+    let taken = installed.install(package(ID, "2.0.0", ""), "u").await;
+    let version = taken.unwrap().digest;
+    let approve = installed.set_due(&id(), &version, true).await;
+    assert_eq!(approve.unwrap().staged.as_ref(), Some(&version));
+    for start in 1..=TRIAL_STARTS_MAX {
+        let plugin = open(&dir, &store).await.get(&id()).await.unwrap().unwrap();
+        assert_eq!(
+            (plugin.staged, plugin.due_starts),
+            (Some(version.clone()), Some(start))
+        );
+    }
+    let plugin = open(&dir, &store).await.get(&id()).await.unwrap().unwrap();
+    assert_eq!(
+        (plugin.active, plugin.staged, plugin.due_starts),
+        (Some(digest("1.0.0")), None, None)
+    );
+    // What does not load by its own fault is not tried again, and what is installed anew begins anew.
+    let installed = open(&dir, &store).await;
+    for is_due in [false, true] {
+        let taken = installed.install(package(ID, "2.0.0", ""), "u").await;
+        assert_eq!(taken.unwrap().plugin.due_starts, None);
+        installed.set_due(&id(), &version, is_due).await.unwrap();
+    }
+    installed.set_due(&id(), &version, false).await.unwrap();
+    let plugin = open(&dir, &store).await.get(&id()).await.unwrap().unwrap();
+    assert_eq!(plugin.staged, None);
+    let other = installed.set_due(&id(), &version, true).await;
+    assert!(other.is_err());
 }
 
 #[tokio::test]

@@ -72,7 +72,7 @@ fn timer(item: Found<'_>, report: &mut Report<'_>) -> Option<Timer> {
     })
 }
 
-fn scope(text: &str) -> Result<String, String> {
+pub(super) fn scope(text: &str) -> Result<String, String> {
     let is_scope = text
         .split_once(':')
         .is_some_and(|(area, right)| [area, right].iter().all(|part| name(part, b"-").is_some()));

@@ -17,7 +17,7 @@ pub struct Limit {
     pub most: u32,
 }
 
-const fn limit(key: &'static str, least: u32, default: u32, most: u32) -> Limit {
+pub(super) const fn limit(key: &'static str, least: u32, default: u32, most: u32) -> Limit {
     Limit {
         key,
         least,
@@ -83,8 +83,13 @@ pub(super) fn read(limits: &mut Section<'_>, has_store: bool, report: &mut Repor
     read
 }
 
-fn number(limits: &mut Section<'_>, limit: Limit, report: &mut Report<'_>) -> Option<u32> {
-    let (number, found) = limits.integer(limit.key, report)?;
+/// The value that a section has for a limit, if it is within it.
+pub(super) fn number(
+    section: &mut Section<'_>,
+    limit: Limit,
+    report: &mut Report<'_>,
+) -> Option<u32> {
+    let (number, found) = section.integer(limit.key, report)?;
     let number = u32::try_from(number).ok();
     let number = number.filter(|number| (limit.least..=limit.most).contains(number));
     if number.is_none() {

@@ -178,6 +178,45 @@ fn limits_have_their_defaults_within_their_bounds() {
     );
 }
 
+#[test]
+fn a_mount_is_for_those_with_a_scope_unless_it_says_otherwise() {
+    let read = |more: &str| {
+        let text = format!("{}\n{more}", least());
+        Manifest::parse(text.as_bytes()).map(|manifest| manifest.mount)
+    };
+    assert_eq!(read("").unwrap(), None);
+    let default = read("[proxy]").unwrap().unwrap();
+    assert_eq!(default, Mount::default());
+    assert_eq!(default.scope.as_deref(), Some("bench:control"));
+    assert_eq!(default.methods.len(), METHODS.len());
+    let own = "[proxy]\nscope = \"jobs:submit\"\nmethods = [\"GET\"]\nbody_kib = 0";
+    let own = read(own).unwrap().unwrap();
+    assert_eq!(own.scope.as_deref(), Some("jobs:submit"));
+    assert_eq!((own.methods.len(), own.body_kib), (1, 0));
+    let any = read("[proxy]\nscope = \"any\"").unwrap().unwrap();
+    assert_eq!((any.scope, any.public), (None, false));
+    let public = read("[proxy]\npublic = true\n[wants]\npublic = true");
+    let public = public.unwrap().unwrap();
+    assert_eq!((public.scope, public.public), (None, true));
+    for (bad, what) in [
+        ("public = true", "proxy.public needs public = true in wants"),
+        (
+            "methods = [\"OPTIONS\"]",
+            "proxy.methods[0] must be one of GET",
+        ),
+        ("scope = \"everything\"", "proxy.scope must be a scope"),
+        ("body_kib = 8193", "proxy.body_kib must be from 0 to 8192"),
+        ("path = \"/\"", "proxy has no key"),
+        (
+            "public = true\nscope = \"bench:control\"\n[wants]\npublic = true",
+            "proxy.scope cannot be asked of callers without a credential",
+        ),
+    ] {
+        let error = read(&format!("[proxy]\n{bad}")).unwrap_err().to_string();
+        assert!(error.contains(what), "{bad}: {error}");
+    }
+}
+
 fn least() -> &'static str {
     "[plugin]\nid = \"a.b\"\nversion = \"0.1.0\"\napi = \"1.0\""
 }

@@ -63,7 +63,6 @@ fn caller() -> Caller {
     Caller {
         org: "org".into(),
         scopes: ["bench:control".to_owned()].into(),
-        is_admin: false,
         devices: Some(["d1".to_owned()].into()),
     }
 }
@@ -175,23 +174,6 @@ fn a_grant_for_all_devices_does_not_widen_the_caller() {
         rights.may_device("d2"),
         Err(Denied::CallerDevice("d2".into()))
     );
-}
-
-#[test]
-fn only_an_administrator_administers() {
-    let admin = Caller {
-        is_admin: true,
-        ..caller()
-    };
-    for (behind, may) in [
-        (Behind::Caller(admin), true),
-        (Behind::Caller(caller()), false),
-        (Behind::Anyone, false),
-        (Behind::Itself, false),
-    ] {
-        let rights = Rights::new(&plugin(), "org", Some(Arc::new(full())), behind);
-        assert_eq!(rights.may_administer().is_ok(), may);
-    }
 }
 
 #[test]

@@ -8,8 +8,9 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use jail::confine;
 use libtest_mimic::{Arguments, Failed, Trial};
-use plugins::compile::{CompileError, Compiler, LimitHit, Limits, WAITING_MAX, confine};
+use plugins::compile::{CompileError, Compiler, LIMITS, LimitHit, WAITING_MAX, WorkerLimits};
 
 /// The argument that makes this program a child, before what it does.
 const CHILD: &str = "__compile";
@@ -131,17 +132,17 @@ fn child(what: &str) {
     }
 }
 
-fn limits() -> Limits {
-    Limits {
+fn limits() -> WorkerLimits {
+    WorkerLimits {
         cpu_s: 20,
         memory_bytes: 512 << 20,
         wall: Duration::from_secs(60),
         output_bytes: 64 << 20,
-        ..Limits::default()
+        ..LIMITS
     }
 }
 
-fn compiler(what: &str, limits: Limits) -> Compiler {
+fn compiler(what: &str, limits: WorkerLimits) -> Compiler {
     let own = std::env::current_exe().unwrap();
     Compiler::new(own, vec![CHILD.into(), what.into()], limits)
 }
@@ -153,7 +154,7 @@ fn block_on<T>(work: impl Future<Output = T>) -> T {
     runtime.unwrap().block_on(work)
 }
 
-fn compile(what: &str, limits: Limits, component: Vec<u8>) -> Result<Vec<u8>, CompileError> {
+fn compile(what: &str, limits: WorkerLimits, component: Vec<u8>) -> Result<Vec<u8>, CompileError> {
     block_on(compiler(what, limits).compile(component.into()))
 }
 
@@ -218,7 +219,7 @@ fn each_limit_is_named() {
     assert_eq!(
         hit(
             "spin",
-            Limits {
+            WorkerLimits {
                 cpu_s: 1,
                 ..limits()
             }
@@ -228,7 +229,7 @@ fn each_limit_is_named() {
     assert_eq!(
         hit(
             "eat",
-            Limits {
+            WorkerLimits {
                 memory_bytes: 128 << 20,
                 ..limits()
             }
@@ -236,11 +237,14 @@ fn each_limit_is_named() {
         LimitHit::Memory(128)
     );
     let wall = Duration::from_millis(1200);
-    assert_eq!(hit("sleep", Limits { wall, ..limits() }), LimitHit::Wall(1));
+    assert_eq!(
+        hit("sleep", WorkerLimits { wall, ..limits() }),
+        LimitHit::Wall(1)
+    );
     assert_eq!(
         hit(
             "flood",
-            Limits {
+            WorkerLimits {
                 output_bytes: 3 << 20,
                 ..limits()
             }

@@ -1,5 +1,7 @@
 //! The UART proxy.
 
+use crate::UART_BREAK_MS_MAX;
+
 use super::{Command, Data, Denied, Example, Field, Gate, Group, Tier};
 
 pub(super) const GROUP: Group = Group {
@@ -21,5 +23,13 @@ pub(super) const GROUP: Group = Group {
                 Denied::new("pull conflict: LA7 has its pull-down engaged", "a channel with an engaged pull-down", &[r#"{"cmd":"la","la":7,"pullup":"on"}"#, r#"{"cmd":"uart_proxy_start","rx":7,"tx":4}"#]),
             ])
             .examples(&[Example::new(r#"{"cmd":"uart_proxy_start","rx":3,"tx":4,"baud":115200}"#)]),
+        Command::new("uart_break", Tier::Instrument, "Holds the target's RX low, once the open UART has sent what it was given before, and answers when it is high again.")
+            .waits(&["ms"])
+            .fields(&[
+                Field::int("ms", 1, UART_BREAK_MS_MAX.cast_signed(), "how long").unit("ms").or("30"),
+            ])
+            .denials(&[
+                Denied::new("no uart session is open", "nothing drives the target's RX", &[r#"{"cmd":"uart_break","ms":30}"#]),
+            ]),
     ],
 };

@@ -58,8 +58,9 @@ impl Outbox {
                 Some(last) if room(last) > 0 => last,
                 _ => {
                     let bytes = rest.len().min(self.data_max);
-                    // More is likely to follow the rest of a large write.
-                    let is_large = SHARED_BYTES_MAX <= count && self.data_max <= credit;
+                    // More is likely to follow the rest of a large write, and what waits behind much.
+                    let is_much = SHARED_BYTES_MAX <= count.max(self.bytes);
+                    let is_large = is_much && self.data_max <= credit;
                     let frame = is_large.then(&mut free).flatten();
                     let memory = || Box::new(Vec::with_capacity(HEADER_BYTES + bytes)) as Transfer;
                     let mut frame = frame.unwrap_or_else(memory);

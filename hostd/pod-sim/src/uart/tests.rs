@@ -67,6 +67,43 @@ async fn sent_bytes_show_in_a_capture_and_come_back_over_a_jumper() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_break_is_low_for_as_long_as_asked_after_what_was_sent() {
+    let pod = bench(wired());
+    let mut other = Client::new(&pod).await;
+    let mut uart = Client::new(&pod).await;
+    uart.ok(json!({"cmd": "uart_proxy_start", "rx": 3, "tx": 4, "baud": 100_000}))
+        .await;
+    let mut looks = Client::new(&pod).await;
+    looks
+        .send(&json!({"cmd": "la_capture", "samples": 20_000, "sample_rate_mhz": 1.0}))
+        .await;
+    advance(Duration::from_millis(1)).await;
+    uart.send_raw(b"\xff\xff").await;
+    assert_eq!(uart.read_raw(1).await, b"\xff");
+    // The second byte is on its way.
+    assert!(
+        other
+            .ok(json!({"cmd": "uart_break", "ms": 4}))
+            .await
+            .is_null()
+    );
+    uart.send_raw(b"\xff").await;
+    assert_eq!(uart.read_raw(2).await, b"\xff\xff");
+    let words = looks.captured().await.unwrap().words;
+    // Start bits of 10 µs, and 4 ms.
+    let lows: Vec<usize> = words
+        .chunk_by(|one, next| one & 8 == next & 8)
+        .filter(|run| run[0] & 8 == 0)
+        .map(<[u16]>::len)
+        .collect();
+    assert_eq!(lows, [10, 10, 4_000, 10]);
+    drop(uart);
+    sleep(Duration::from_millis(1)).await;
+    let refused = other.refused(json!({"cmd": "uart_break"})).await;
+    assert_eq!(refused, "no uart session is open");
+}
+
+#[tokio::test(start_paused = true)]
 async fn pins_are_claimed_while_open_and_free_right_after() {
     let pod = bench(SimConfig::default());
     let mut other = Client::new(&pod).await;

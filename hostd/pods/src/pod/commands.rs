@@ -59,6 +59,15 @@ pub struct PowerStatus {
 }
 
 impl Pod {
+    /// Has the pod hold the target's receive line low for so many milliseconds, 1 to
+    /// [`UART_BREAK_MS_MAX`](pod_protocol::UART_BREAK_MS_MAX), while a UART session is open.
+    ///
+    /// # Errors
+    /// As [`command`](Self::command); older firmware refuses it as unknown.
+    pub async fn uart_break(&self, ms: u64) -> Result<(), PodError> {
+        self.ask("uart_break", [("ms", ms.into())]).await.map(drop)
+    }
+
     async fn ask<const N: usize>(
         &self,
         verb: &str,

@@ -61,6 +61,7 @@ impl Gateway {
             caller,
             lease: lease(&head.headers).or(lease_in_query),
             client: self.client(head),
+            origin: self.called_as(head),
             answer_by: Instant::now() + patience,
             disk_full: disk_full.clone(),
         };

@@ -38,6 +38,14 @@ impl Gateway {
                 .map_err(ApiError::rate_limited)?;
             return Ok(None);
         }
+        if relayed.is_none()
+            && let Some(caller) = self.desk.caller(entry.declared.scope.as_deref(), head)
+        {
+            self.rate
+                .take(caller.subject(), Instant::now())
+                .map_err(ApiError::rate_limited)?;
+            return Ok(Some(caller));
+        }
         let text = |name| {
             headers
                 .get(name)

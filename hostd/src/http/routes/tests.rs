@@ -40,6 +40,36 @@ fn found(method: &str, path: &str) -> Option<(String, Vec<String>)> {
 }
 
 #[test]
+fn a_mount_takes_what_nobody_else_takes_below_it() {
+    let mut table = RouteTable::default();
+    table.add(0, &[route("own", "GET", "/x/a/own")]).unwrap();
+    let all = [
+        route("get", "GET", "/x/a/{path...}"),
+        route("put", "PUT", "/x/a/{path...}"),
+    ];
+    table.mount(2, &all).unwrap();
+    let found = |method: &str, path: &str| match table.find(method, path) {
+        Match::Found { entry, params } => {
+            assert!(params.is_empty(), "{params:?}");
+            Some((entry.group, entry.declared.name.clone()))
+        }
+        _ => None,
+    };
+    let mounted = |name: &str| Some((2, name.to_owned()));
+    for path in ["", "/", "/b", "/b/", "//", "/b//c", "/%ff", "/own/"] {
+        let path = format!("/api/x/a{path}");
+        assert_eq!(found("GET", &path), mounted("get"), "{path}");
+        assert_eq!(found("PUT", &path), mounted("put"), "{path}");
+        assert!(matches!(table.find("POST", &path), Match::OtherMethod(_)));
+    }
+    assert_eq!(found("GET", "/api/x/a/own"), Some((0, "own".to_owned())));
+    for path in ["/api/x", "/api/x/b", "/api/x/ab"] {
+        assert_eq!(found("GET", path), None, "{path}");
+    }
+    assert!(table.mount(2, &all).is_err());
+}
+
+#[test]
 fn placeholders_literals_rest_and_alias() {
     let hit = |name: &str, params: &[&str]| {
         Some((

@@ -85,7 +85,7 @@ impl<'a> Acting<'a> {
 pub(in crate::plugin) fn code(denied: &Denied) -> &'static str {
     match denied {
         Denied::NotGranted(_) => "not_granted",
-        Denied::OtherOrg | Denied::CallerRole => "forbidden",
+        Denied::OtherOrg => "forbidden",
         Denied::CallerScope(_) => "missing_scope",
         Denied::CallerDevice(_) => "not_found",
         Denied::NoCredential => "no_caller",

@@ -120,7 +120,6 @@ fn rights(plugins: &Plugins, id: &PluginId, org: &str) -> Rights {
     let caller = Caller {
         org: org.to_owned(),
         scopes: BTreeSet::new(),
-        is_admin: false,
         devices: Some(BTreeSet::new()),
     };
     Rights::new(id, org, grant, Behind::Caller(caller))
@@ -205,6 +204,7 @@ impl Used {
             caller: None,
             lease: None,
             client: None,
+            origin: None,
             answer_by: Instant::now() + self.loaded.patience(),
             disk_full: Arc::default(),
         };

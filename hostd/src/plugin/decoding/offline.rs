@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, bail};
 use decode::Decoder;
 use decode::foreign::{Foreign, ForeignError, Input, Run, Setup};
-use plugins::compile::{Compiler, Limits};
+use plugins::compile::{Compiler, LIMITS};
 use plugins::package::Package;
 use runtime::{CallData, Engine, EngineOptions, Guest, State};
 use tokio::runtime::{Builder, Runtime};
@@ -44,7 +44,7 @@ impl Offline {
     pub fn open(package: &Package) -> anyhow::Result<Arc<Self>> {
         let runtime = runtime()?;
         let program = std::env::current_exe().context("find this program")?;
-        let compiler = Compiler::new(program, vec![COMPILE_VERB.into()], Limits::default());
+        let compiler = Compiler::new(program, vec![COMPILE_VERB.into()], LIMITS);
         let code = runtime.block_on(compiler.compile(package.component().into()));
         let code = code.with_context(|| format!("compile {}", package.manifest().id))?;
         Self::start(package, runtime, |engine| engine.load(&code))

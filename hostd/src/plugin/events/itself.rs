@@ -61,6 +61,7 @@ impl Plugins {
             caller: Some(caller),
             lease: None,
             client: None,
+            origin: None,
             answer_by: Instant::now() + plugin.patience(),
             disk_full: Arc::default(),
         };

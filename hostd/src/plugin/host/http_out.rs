@@ -1,17 +1,20 @@
 //! `hostd:plugin/http-out`: requests to where the grant says, and nowhere else.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use ::notify::{Incoming, Notices, Outgoing, Unanswered};
+use ::notify::{Incoming, Outgoing, Unanswered};
 use evidence::redact::Secrets;
 use plugins::allow::{self, Pattern, REDIRECTS_MAX, RedirectError};
+use plugins::rights::Rights;
 use plugins::target::Target;
 use wasmtime::component::HasData;
 
-use super::{PluginLinker, offers, refusal, within};
-use crate::host::Context;
-use crate::plugin::call::Acting;
-use crate::plugin::outbound::Share;
+use super::{PluginLinker, offers, refusal};
+use crate::plugin::call::{Acting, PluginCall};
+use crate::plugin::facts::Facts;
+use crate::services::Services;
 use offers::http_out::{Host, Request, Response};
 use offers::types::Error;
 
@@ -51,55 +54,73 @@ const HOST_OWNED_PREFIX: &str = "proxy-";
 /// Headers that another server may see, after a redirect: the others may have credentials in them.
 const FOR_ANYBODY: [&str; 4] = ["accept", "accept-language", "content-type", "user-agent"];
 
-/// What this interface gets of a call.
-pub(super) struct View<'a> {
-    acting: Acting<'a>,
-    context: &'a Context,
-    notices: &'a Notices,
-    share: &'a Share,
-    secrets: Option<&'a Secrets>,
-    made: &'a mut u32,
+/// What sends requests in a call, and may go on when the function of the host that began it has returned.
+#[derive(Clone)]
+pub(in crate::plugin) struct Errands {
+    services: Arc<Services>,
+    facts: Arc<Facts>,
+    rights: Rights,
+    /// As they are known by now.
+    secrets: Option<Secrets>,
+    answer_by: Instant,
+    /// Requests of the call.
+    made: Arc<AtomicU32>,
 }
 
-impl HasData for View<'static> {
-    type Data<'a> = View<'a>;
+impl HasData for Errands {
+    type Data<'a> = Self;
 }
 
 pub(super) fn link(linker: &mut PluginLinker) -> wasmtime::Result<()> {
-    offers::http_out::add_to_linker::<_, View<'static>>(linker, |state| {
-        let call = &mut state.data;
-        View {
-            acting: Acting::new(&call.facts.id, &call.rights),
-            context: &call.context,
-            notices: &call.services.notices,
-            share: &call.facts.outbound,
-            secrets: call.secrets.as_ref(),
-            made: &mut call.requests_made,
-        }
-    })
+    offers::http_out::add_to_linker::<_, Errands>(linker, |state| Errands::of(&state.data))
 }
 
-impl Host for View<'_> {
+impl Host for Errands {
     async fn send(&mut self, request: Request) -> wasmtime::Result<Result<Response, Error>> {
         let sent = self.follow(request).await;
-        // What was refused may be a URL with a secret in it.
-        Ok(sent.map_err(|mut error| {
-            if let Some(secrets) = self.secrets {
-                secrets.redact(&mut error.message);
-            }
-            error
-        }))
+        Ok(sent.map_err(|error| self.without_secrets(error)))
     }
 }
 
-impl View<'_> {
-    async fn follow(&mut self, mut request: Request) -> Result<Response, Error> {
+impl Errands {
+    pub(in crate::plugin) fn of(call: &PluginCall) -> Self {
+        Self {
+            services: call.services.clone(),
+            facts: call.facts.clone(),
+            rights: call.rights.clone(),
+            secrets: call.secrets.clone(),
+            answer_by: call.context.answer_by,
+            made: call.requests_made.clone(),
+        }
+    }
+
+    fn acting(&self) -> Acting<'_> {
+        Acting::new(&self.facts.id, &self.rights)
+    }
+
+    /// What was refused may be a URL with a secret in it.
+    pub(in crate::plugin) fn without_secrets(&self, mut error: Error) -> Error {
+        if let Some(secrets) = &self.secrets {
+            secrets.redact(&mut error.message);
+        }
+        error
+    }
+
+    /// When a request must have been answered for which the plugin waits so long, or as long as it may.
+    pub(in crate::plugin) fn until(&self, wait: Option<Duration>) -> Instant {
+        let most = Duration::from_millis(WAIT_MS_MAX.into());
+        let wait = wait.map_or(most, |wait| wait.min(most));
+        self.answer_by.min(Instant::now() + wait)
+    }
+
+    async fn follow(&self, mut request: Request) -> Result<Response, Error> {
         let mut has_secret = self.has_secret(&request.url);
         let (mut target, mut pattern) = self.granted(&request.url, has_secret)?;
         check(&request)?;
-        let wait_ms = within(self.context, request.timeout_ms.clamp(1, WAIT_MS_MAX));
-        let until = Instant::now() + Duration::from_millis(wait_ms.into());
+        let wait = Duration::from_millis(request.timeout_ms.max(1).into());
+        let until = self.until(Some(wait));
         for _ in 0..=REDIRECTS_MAX {
+            self.count()?;
             let answer = self.once(&request, &target, pattern, until).await?;
             let Some(location) = location(&answer) else {
                 return Ok(told(answer));
@@ -117,35 +138,47 @@ impl View<'_> {
 
     /// Whether a secret that was read is in a URL, as it is before it has its normal form.
     fn has_secret(&self, url: &str) -> bool {
-        self.secrets.is_some_and(|secrets| {
+        self.secrets.as_ref().is_some_and(|secrets| {
             let mut shown = url.to_owned();
             secrets.redact(&mut shown);
             shown != url
         })
     }
 
-    /// Where a URL leads, and the pattern that allows it.
+    /// Where the URL of a request leads, and the pattern that allows it.
+    pub(in crate::plugin) fn may(&self, url: &str) -> Result<(Target, Pattern), Error> {
+        self.granted(url, self.has_secret(url))
+    }
+
     fn granted(&self, url: &str, has_secret: bool) -> Result<(Target, Pattern), Error> {
         match has_secret {
-            true => self.acting.http_with_secret(url),
-            false => self.acting.http(url),
+            true => self.acting().http_with_secret(url),
+            false => self.acting().http(url),
         }
     }
 
+    /// Count a request, unless the call has made all that it may.
+    pub(in crate::plugin) fn count(&self) -> Result<(), Error> {
+        let made = self.made.fetch_add(1, Ordering::Relaxed);
+        if made >= REQUESTS_MAX {
+            // So that it never comes round to none.
+            self.made.fetch_sub(1, Ordering::Relaxed);
+            let told = format!("one call may make {REQUESTS_MAX} requests, redirects included");
+            return Err(refusal("quota_exceeded", told));
+        }
+        Ok(())
+    }
+
     /// One request, and its answer.
-    async fn once(
-        &mut self,
+    pub(in crate::plugin) async fn once(
+        &self,
         request: &Request,
         target: &Target,
         pattern: Pattern,
         until: Instant,
     ) -> Result<Incoming, Error> {
-        *self.made = self.made.saturating_add(1);
-        if *self.made > REQUESTS_MAX {
-            let told = format!("one call may make {REQUESTS_MAX} requests, redirects included");
-            return Err(refusal("quota_exceeded", told));
-        }
-        let place = tokio::time::timeout_at(until.into(), self.share.place()).await;
+        let share = &self.facts.outbound;
+        let place = tokio::time::timeout_at(until.into(), share.place()).await;
         let Ok(Some(place)) = place else {
             let told = "other requests of plugins took all places for that long; retry later";
             return Err(refusal("timeout", told));
@@ -157,9 +190,10 @@ impl View<'_> {
             body: request.body.clone(),
             total: until.saturating_duration_since(Instant::now()),
             answer_bytes_max: BODY_BYTES_MAX,
-            check: self.share.check(pattern),
+            check: share.check(pattern),
         };
-        let sent = self.notices.fetch(outgoing, place).await;
+        let sent = self.services.notices.fetch(outgoing, place).await;
+        self.facts.meter.requested(sent.is_ok());
         sent.map_err(|why| unanswered(&why))
     }
 
@@ -170,7 +204,7 @@ impl View<'_> {
         location: &str,
         has_secret: bool,
     ) -> Result<(Target, Pattern), Error> {
-        let patterns = self.acting.patterns();
+        let patterns = self.acting().patterns();
         match allow::redirect(&patterns, from, location) {
             Ok(to) => {
                 let pattern = patterns.into_iter().find(|pattern| pattern.matches(&to));
@@ -188,8 +222,13 @@ impl View<'_> {
     }
 }
 
+/// Whether a header of a request, in lower case, is the server's to say.
+pub(in crate::plugin) fn is_host_owned(name: &str) -> bool {
+    HOST_OWNED.contains(&name) || name.starts_with(HOST_OWNED_PREFIX)
+}
+
 /// What is wrong with a request besides its URL.
-fn check(request: &Request) -> Result<(), Error> {
+pub(in crate::plugin) fn check(request: &Request) -> Result<(), Error> {
     if !METHODS.contains(&request.method.as_str()) {
         let methods = METHODS.join(", ");
         return Err(refusal(
@@ -211,7 +250,7 @@ fn check(request: &Request) -> Result<(), Error> {
     }
     for (name, _) in &request.headers {
         let name = name.to_ascii_lowercase();
-        if HOST_OWNED.contains(&name.as_str()) || name.starts_with(HOST_OWNED_PREFIX) {
+        if is_host_owned(&name) {
             let told = format!("the header {name} is the server's to say");
             return Err(refusal("invalid", told));
         }

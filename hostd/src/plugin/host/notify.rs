@@ -11,6 +11,7 @@ use super::{PluginLinker, offers, refusal};
 use crate::host::{Context, internal};
 use crate::plugin::Plugins;
 use crate::plugin::call::Acting;
+use crate::plugin::meter::Meter;
 use offers::notify::Host;
 use offers::types::Error;
 
@@ -28,6 +29,7 @@ pub(super) struct View<'a> {
     /// None while the server begins or ends.
     plugins: Option<Arc<Plugins>>,
     sent: &'a mut u32,
+    meter: &'a Meter,
 }
 
 impl HasData for View<'static> {
@@ -43,6 +45,7 @@ pub(super) fn link(linker: &mut PluginLinker) -> wasmtime::Result<()> {
             notices: &call.services.notices,
             plugins: call.services.plugins.get().and_then(Weak::upgrade),
             sent: &mut call.notices_sent,
+            meter: &call.facts.meter,
         }
     })
 }
@@ -76,7 +79,10 @@ impl View<'_> {
             return Err(refusal("invalid", told));
         }
         match self.notices.raise(org, plugin, kind, data).await {
-            Ok(_) => Ok(()),
+            Ok(_) => {
+                self.meter.told();
+                Ok(())
+            }
             Err(error @ RaiseError::Kind(_)) => Err(refusal("invalid", error.to_string())),
             Err(error @ RaiseError::Full(_)) => Err(refusal("quota_exceeded", error.to_string())),
             Err(RaiseError::Store(error)) => Err(refusal(

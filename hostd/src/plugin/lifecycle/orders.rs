@@ -86,7 +86,7 @@ impl Plugins {
 
     /// Make the version that waited serve, if nothing keeps it any more; what became of it, in words. What was ordered is
     /// done by then, whether that version loads or not; and why it does not is for operators alone.
-    async fn after_waiting(self: &Arc<Self>, id: &PluginId) -> Option<String> {
+    pub(super) async fn after_waiting(self: &Arc<Self>, id: &PluginId) -> Option<String> {
         match self.activate_staged(id).await {
             Ok(None) => None,
             Ok(Some(_)) => Some("the version that waited serves".to_owned()),

@@ -78,7 +78,14 @@ fn routes_may_neither_be_many_nor_twins() {
         RoutesError::Many(257)
     );
     let same = vec![route("a", "/a"), route("a", "/b")];
-    assert!(table(&id(), same, false).is_err());
+    let same = table(&id(), same, false).unwrap();
+    let twice = check_names(&same).unwrap_err().to_string();
+    assert!(twice.contains("its name is taken"), "{twice}");
+    let different = vec![route("a", "/a"), route("b", "/b")];
+    assert_eq!(
+        check_names(&table(&id(), different, false).unwrap()),
+        Ok(())
+    );
     let hidden = vec![route("a", "/{x}"), route("b", "/{x}")];
     assert!(table(&id(), hidden, false).is_err());
     assert!(table(&id(), vec![route("a", "/{x"),], false).is_err());

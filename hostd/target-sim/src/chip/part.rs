@@ -78,7 +78,7 @@ impl Part {
 
     /// Its name without the letters of its package.
     #[must_use]
-    pub fn short_name(&self) -> &'static str {
+    pub(crate) fn short_name(&self) -> &'static str {
         self.name.trim_end_matches("Tx")
     }
 

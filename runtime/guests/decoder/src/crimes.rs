@@ -10,6 +10,10 @@ const MANY: u64 = 140_000;
 const TEXTS: u64 = 60_000;
 const TEXT_BYTES: usize = 250;
 
+/// Annotations with texts that are more than one call may return, and bytes of each text.
+const FLOOD: u64 = 34_000;
+const FLOOD_TEXT_BYTES: usize = 1_000;
+
 /// How long a slow call computes.
 const SLOW_NS: u64 = 200_000_000;
 
@@ -33,6 +37,7 @@ pub(crate) fn commit(what: &str, found: &mut Found) {
         "text" => found.text(0, 0, 0, "x".repeat(2_000)),
         "many" => (0..MANY).for_each(|_| found.mark(0, 0, 0)),
         "texts" => (0..TEXTS).for_each(|_| found.text(0, 0, 0, "x".repeat(TEXT_BYTES))),
+        "flood" => (0..FLOOD).for_each(|_| found.text(0, 0, 0, "x".repeat(FLOOD_TEXT_BYTES))),
         "slow" => {
             log::info("slow");
             let begun = clock::monotonic();

@@ -349,6 +349,31 @@ fn boards_lack_things() {
 }
 
 #[test]
+fn a_bench_captures_both_kinds_where_one_instrument_has_both() {
+    let dual = |adc_samples, la_samples| {
+        order(order::Wanted::Dual(order::Dual {
+            adc_samples,
+            adc_rate_mhz: 0.1,
+            la_samples,
+            la_rate_mhz: 1.0,
+        }))
+    };
+    let bench = |caps: &[&str]| {
+        let status = json!({"parts": ["logic", "analog"], "board": "bench", "analog": true, "la_channels": 8, "caps": caps});
+        board(&status)
+    };
+    let two = bench(&["la", "analog"]);
+    let both = Plan::check(&dual(10, 10), &two, CONFIGURED_MAX, None).unwrap_err();
+    assert!(matches!(&both, PlanError::NotCapable { lack } if lack.contains("two instruments")));
+    for one in [dual(10, 0), dual(0, 10)] {
+        Plan::check(&one, &two, CONFIGURED_MAX, None).unwrap();
+    }
+    let one = bench(&["la", "analog", "capture_dual"]);
+    let plan = Plan::check(&dual(10, 10), &one, CONFIGURED_MAX, None).unwrap();
+    assert!(plan.has_adc && plan.la_channels.len() == 8);
+}
+
+#[test]
 fn i2c_needs_two_lines() {
     let i2c = |scl, sda| {
         order(order::Wanted::I2c(order::I2c {

@@ -1,16 +1,19 @@
 //! Bulk files, named by the SHA-256 of their contents: `blobs/<first two digits>/<digest>`. Bodies
 //! are written to `blobs/staging/` and hashed as they arrive, and moved into place when something
 //! refers to them. Files that nothing refers to are removed.
+//!
+//! What refers to a blob is a record of the store, which this crate does not know.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http_body::Body;
+use sha2::{Digest, Sha256};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::timeout;
 use tracing::warn;
@@ -160,6 +163,24 @@ impl Blobs {
         }
     }
 
+    /// Write what is in memory already. Blocks on the disk.
+    ///
+    /// # Errors
+    /// The disk is full or fails.
+    pub fn write(&self, bytes: &[u8]) -> io::Result<Staged> {
+        self.space.admit(bytes.len() as u64)?;
+        // From here on it is removed if it does not come to its end.
+        let staged = Staged {
+            path: self.dir.join(STAGING).join(id::request_id()),
+            size_bytes: bytes.len() as u64,
+            sha256: hex::encode(Sha256::digest(bytes)),
+        };
+        let mut file = private::make_file(&staged.path)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        Ok(staged)
+    }
+
     /// Take over a finished file of the same disk, whose length and digest are known. Blocks on the disk.
     ///
     /// # Errors
@@ -214,7 +235,7 @@ impl Blobs {
     ///
     /// # Errors
     /// The folder cannot be read.
-    pub(crate) fn sweep(&self, _turn: &Turn<'_>, wanted: &HashSet<String>) -> io::Result<()> {
+    pub fn sweep(&self, _turn: &Turn<'_>, wanted: &HashSet<String>) -> io::Result<()> {
         // A blob that is removed later could be wanted again by then, so leave it to the next
         // sweep.
         if self.space.pins.is_held() {

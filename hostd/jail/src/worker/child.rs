@@ -1,12 +1,10 @@
-//! One child, from its start until nothing of it is left. Blocks the thread.
+//! One worker, from its start until nothing of it is left. Blocks the thread.
 
-use std::ffi::OsString;
 use std::io::{self, PipeReader, Read, Write};
+use std::ops::ControlFlow;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -15,7 +13,7 @@ use rustix::process::{
     setpriority_process,
 };
 
-use super::{CompileError, LimitHit, Limits, REASON_BYTES_MAX};
+use super::{LimitHit, REASON_BYTES_MAX, Worker, WorkerError, WorkerLimits};
 
 /// Bytes moved at once.
 const PIECE_BYTES: usize = 64 << 10;
@@ -34,27 +32,27 @@ const NO_MEMORY: [&str; 4] = [
     "bad_alloc",
 ];
 
-/// What to run.
-pub(super) struct Order {
-    pub(super) program: PathBuf,
-    pub(super) arguments: Vec<OsString>,
-    pub(super) limits: Limits,
-    pub(super) component: Arc<[u8]>,
-}
-
 /// A child that is ended with all of its group when this is dropped.
 struct Running {
     child: Child,
     pid: Pid,
 }
 
-/// What came out so far.
-#[derive(Default)]
-struct Streams {
-    /// Bytes of the component that are written.
-    written: usize,
-    code: Vec<u8>,
+/// What is moved.
+struct Streams<'s> {
+    input: &'s mut dyn Read,
+    /// Of the input: what is read and not written yet.
+    piece: Vec<u8>,
+    output: &'s mut dyn FnMut(&[u8]) -> ControlFlow<()>,
+    output_bytes: usize,
     reason: Vec<u8>,
+}
+
+/// What became of a try to move something.
+enum Moved {
+    Some,
+    /// There is no more.
+    End,
 }
 
 /// What there is to do.
@@ -75,41 +73,56 @@ impl Drop for Running {
     }
 }
 
-/// Runs a child; `cancelled` ends when nobody waits any more.
-pub(super) fn run(order: &Order, cancelled: &PipeReader) -> Result<Vec<u8>, CompileError> {
-    let mut child = start(order)?;
-    let mut streams = Streams::default();
-    let talked = talk(order, &mut child, cancelled, &mut streams);
+/// Runs it; `cancelled` ends when nobody waits any more.
+pub(super) fn run(
+    worker: &Worker,
+    input: &mut dyn Read,
+    output: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
+    cancelled: &PipeReader,
+) -> Result<(), WorkerError> {
+    let mut running = start(worker)?;
+    let mut streams = Streams {
+        input,
+        piece: Vec::new(),
+        output,
+        output_bytes: 0,
+        reason: Vec::new(),
+    };
+    let talked = talk(&worker.limits, &mut running, cancelled, &mut streams);
     // What it started goes with it, before its own end is looked at.
-    let _ = kill_process_group(child.pid, Signal::KILL);
-    let status = child.child.wait();
+    let _ = kill_process_group(running.pid, Signal::KILL);
+    let status = running.child.wait();
     talked?;
-    judge(order, status.map_err(CompileError::Pipe)?, streams)
+    judge(
+        &worker.limits,
+        status.map_err(WorkerError::Pipe)?,
+        &streams.reason,
+    )
 }
 
-fn start(order: &Order) -> Result<Running, CompileError> {
-    let mut command = Command::new(&order.program);
+fn start(worker: &Worker) -> Result<Running, WorkerError> {
+    let mut command = Command::new(&worker.program);
     command
-        .args(&order.arguments)
+        .args(&worker.arguments)
         .env_clear()
-        .current_dir("/")
+        .current_dir(&worker.folder)
         .process_group(0)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(CompileError::Start)?;
+    let mut child = command.spawn().map_err(WorkerError::Start)?;
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let Some(pid) = pid else {
         let _ = child.kill();
-        return Err(CompileError::Start(io::ErrorKind::InvalidData.into()));
+        return Err(WorkerError::Start(io::ErrorKind::InvalidData.into()));
     };
     let running = Running { child, pid };
     // It has nothing to read yet.
-    bound(pid, &order.limits).map_err(CompileError::Start)?;
+    bound(pid, &worker.limits).map_err(WorkerError::Start)?;
     Ok(running)
 }
 
-fn bound(pid: Pid, limits: &Limits) -> io::Result<()> {
+fn bound(pid: Pid, limits: &WorkerLimits) -> io::Result<()> {
     let both = |current, maximum| Rlimit {
         current: Some(current),
         maximum: Some(maximum),
@@ -120,6 +133,7 @@ fn bound(pid: Pid, limits: &Limits) -> io::Result<()> {
             both(limits.cpu_s, limits.cpu_s + CPU_GRACE_S),
         ),
         (Resource::As, both(limits.memory_bytes, limits.memory_bytes)),
+        (Resource::Fsize, both(limits.file_bytes, limits.file_bytes)),
         (Resource::Core, both(0, 0)),
         (Resource::Nofile, both(limits.open_files, limits.open_files)),
     ];
@@ -131,12 +145,12 @@ fn bound(pid: Pid, limits: &Limits) -> io::Result<()> {
 
 /// Moves bytes until the child has ended.
 fn talk(
-    order: &Order,
+    limits: &WorkerLimits,
     running: &mut Running,
     cancelled: &PipeReader,
-    streams: &mut Streams,
-) -> Result<(), CompileError> {
-    let failed = CompileError::Pipe;
+    streams: &mut Streams<'_>,
+) -> Result<(), WorkerError> {
+    let failed = WorkerError::Pipe;
     let end = pidfd_open(running.pid, PidfdFlags::empty()).map_err(|error| failed(error.into()))?;
     let mut input = running.child.stdin.take();
     let mut output = running.child.stdout.take();
@@ -149,7 +163,7 @@ fn talk(
         let pipe = pipe.ok_or_else(|| failed(io::ErrorKind::BrokenPipe.into()))?;
         rustix::io::ioctl_fionbio(pipe, true).map_err(|error| failed(error.into()))?;
     }
-    let mut deadline = Instant::now() + order.limits.wall;
+    let mut deadline = Instant::now() + limits.wall;
     let mut has_ended = false;
     loop {
         if has_ended && output.is_none() {
@@ -158,11 +172,11 @@ fn talk(
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
             // What it has started may hold the output open, and ends later.
-            let wall = LimitHit::Wall(order.limits.wall.as_secs());
+            let wall = LimitHit::Wall(limits.wall.as_secs());
             return if has_ended {
                 Ok(())
             } else {
-                Err(CompileError::Limit(wall))
+                Err(WorkerError::Limit(wall))
             };
         }
         let fds = [
@@ -174,27 +188,71 @@ fn talk(
         ];
         let ready = wait(fds, left).map_err(failed)?;
         if ready.cancelled {
-            return Err(CompileError::Cancelled);
+            return Err(WorkerError::Cancelled);
         }
-        if ready.input && !write_some(&mut input, &order.component, &mut streams.written) {
+        if ready.input && matches!(streams.feed(&mut input)?, Moved::End) {
             input = None;
         }
-        if ready.output && !read_some(&mut output, &mut streams.code).map_err(failed)? {
+        if ready.output && matches!(streams.drain(&mut output, limits)?, Moved::End) {
             output = None;
         }
-        if ready.errors && !read_some(&mut errors, &mut streams.reason).map_err(failed)? {
+        if ready.errors && matches!(streams.listen(&mut errors)?, Moved::End) {
             errors = None;
-        }
-        streams.reason.truncate(REASON_BYTES_MAX);
-        if streams.code.len() > order.limits.output_bytes {
-            let most = order.limits.output_bytes >> 20;
-            return Err(CompileError::Limit(LimitHit::Output(most)));
         }
         if ready.ended {
             has_ended = true;
             input = None;
             deadline = deadline.min(Instant::now() + REST);
         }
+    }
+}
+
+impl Streams<'_> {
+    /// Writes what fits.
+    fn feed(&mut self, to: &mut Option<impl Write>) -> Result<Moved, WorkerError> {
+        let Some(to) = to else { return Ok(Moved::End) };
+        if self.piece.is_empty() {
+            let read = read_piece(&mut *self.input, &mut self.piece);
+            let len = read.map_err(WorkerError::Pipe)?;
+            if len == 0 {
+                return Ok(Moved::End);
+            }
+        }
+        match to.write(&self.piece) {
+            Ok(len) => {
+                self.piece.drain(..len);
+                Ok(Moved::Some)
+            }
+            Err(error) if is_passing(&error) => Ok(Moved::Some),
+            // Why it reads no more, it says itself.
+            Err(_) => Ok(Moved::End),
+        }
+    }
+
+    /// Hands on what is there.
+    fn drain(
+        &mut self,
+        from: &mut Option<impl Read>,
+        limits: &WorkerLimits,
+    ) -> Result<Moved, WorkerError> {
+        let mut piece = Vec::new();
+        let moved = read_some(from, &mut piece).map_err(WorkerError::Pipe)?;
+        self.output_bytes = self.output_bytes.saturating_add(piece.len());
+        if self.output_bytes > limits.output_bytes {
+            let most = limits.output_bytes >> 20;
+            return Err(WorkerError::Limit(LimitHit::Output(most)));
+        }
+        if !piece.is_empty() && (self.output)(&piece).is_break() {
+            return Err(WorkerError::Cancelled);
+        }
+        Ok(moved)
+    }
+
+    /// Keeps what it complains of.
+    fn listen(&mut self, from: &mut Option<impl Read>) -> Result<Moved, WorkerError> {
+        let moved = read_some(from, &mut self.reason).map_err(WorkerError::Pipe);
+        self.reason.truncate(REASON_BYTES_MAX);
+        moved
     }
 }
 
@@ -224,31 +282,35 @@ fn wait(fds: [(Option<BorrowedFd<'_>>, PollFlags); 5], left: Duration) -> io::Re
     })
 }
 
-/// Writes what fits; false when all is written, or the child reads no more.
-fn write_some(input: &mut Option<impl Write>, bytes: &[u8], written: &mut usize) -> bool {
-    let Some(input) = input else { return false };
-    let rest = &bytes[*written..];
-    match input.write(&rest[..rest.len().min(PIECE_BYTES)]) {
-        Ok(len) => *written += len,
-        Err(error) if is_passing(&error) => {}
-        // Why it reads no more, it says itself.
-        Err(_) => return false,
+/// Reads a piece, waiting for it; its length.
+fn read_piece(mut from: impl Read, into: &mut Vec<u8>) -> io::Result<usize> {
+    into.resize(PIECE_BYTES, 0);
+    let mut len = 0;
+    while len < into.len() {
+        match from.read(&mut into[len..]) {
+            Ok(0) => break,
+            Ok(more) => len += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
     }
-    *written < bytes.len()
+    into.truncate(len);
+    Ok(len)
 }
 
-/// Reads a piece; false at the end.
-fn read_some(stream: &mut Option<impl Read>, into: &mut Vec<u8>) -> io::Result<bool> {
+/// Reads what is there, if anything is.
+fn read_some(stream: &mut Option<impl Read>, into: &mut Vec<u8>) -> io::Result<Moved> {
     let Some(stream) = stream else {
-        return Ok(false);
+        return Ok(Moved::End);
     };
     let mut piece = vec![0; PIECE_BYTES];
     match stream.read(&mut piece) {
+        Ok(0) => Ok(Moved::End),
         Ok(len) => {
             into.extend_from_slice(&piece[..len]);
-            Ok(len > 0)
+            Ok(Moved::Some)
         }
-        Err(error) if is_passing(&error) => Ok(true),
+        Err(error) if is_passing(&error) => Ok(Moved::Some),
         Err(error) => Err(error),
     }
 }
@@ -260,28 +322,28 @@ fn is_passing(error: &io::Error) -> bool {
     )
 }
 
-fn judge(order: &Order, status: ExitStatus, streams: Streams) -> Result<Vec<u8>, CompileError> {
+fn judge(limits: &WorkerLimits, status: ExitStatus, reason: &[u8]) -> Result<(), WorkerError> {
     if status.success() {
-        return Ok(streams.code);
+        return Ok(());
     }
-    let text = String::from_utf8_lossy(&streams.reason);
+    let text = String::from_utf8_lossy(reason);
     let is_shown = |c: &char| !c.is_control() || *c == '\n';
     let reason = text.trim().chars().filter(is_shown).collect::<String>();
     if status.signal() == Some(Signal::XCPU.as_raw()) {
-        return Err(CompileError::Limit(LimitHit::Cpu(order.limits.cpu_s)));
+        return Err(WorkerError::Limit(LimitHit::Cpu(limits.cpu_s)));
     }
     if NO_MEMORY.iter().any(|words| reason.contains(words)) {
-        let mib = order.limits.memory_bytes >> 20;
-        return Err(CompileError::Limit(LimitHit::Memory(mib)));
+        let mib = limits.memory_bytes >> 20;
+        return Err(WorkerError::Limit(LimitHit::Memory(mib)));
     }
     match (status.signal(), status.code()) {
-        (Some(signal), _) => Err(CompileError::Killed { signal, reason }),
+        (Some(signal), _) => Err(WorkerError::Killed { signal, reason }),
         (None, code) if reason.is_empty() => {
             let code = code.unwrap_or_default();
-            Err(CompileError::Refused(format!(
-                "the compiler ended with code {code} and said nothing"
+            Err(WorkerError::Refused(format!(
+                "it ended with code {code} and said nothing"
             )))
         }
-        _ => Err(CompileError::Refused(reason)),
+        _ => Err(WorkerError::Refused(reason)),
     }
 }

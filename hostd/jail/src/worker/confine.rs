@@ -1,4 +1,4 @@
-//! What a compiling child does before anything else.
+//! What a worker does before anything else.
 
 use rustix::process::{
     Resource, Rlimit, Signal, getrlimit, set_parent_process_death_signal, setrlimit,
@@ -6,7 +6,7 @@ use rustix::process::{
 use rustix::thread::set_no_new_privs;
 use std::io;
 
-/// Confines this process, which was started to compile: it ends with the thread that started it, can gain no rights,
+/// Confines this process, which was started to do one piece of work: it ends with the thread that started it, can gain no rights,
 /// writes no file and leaves no core. Call it first, before any thread starts. Memory, time and files are bounded by
 /// whoever started it.
 ///

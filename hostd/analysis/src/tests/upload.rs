@@ -1,0 +1,236 @@
+//! Bytes on their way in: who may send them, which, and how many.
+
+use super::*;
+
+fn new(filename: &str, sha256: Option<&str>) -> NewUpload {
+    NewUpload {
+        filename: filename.to_owned(),
+        sha256: sha256.map(str::to_owned),
+        ..NewUpload::default()
+    }
+}
+
+/// SHA-256 of `abc`, FIPS 180-2 appendix B.1.
+const ABC: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn bytes_come_by_signature_alone_and_only_those_that_were_said() {
+    let stage = Stage::new().await;
+    let project = stage.project(ORG).await;
+    let zeros = "0".repeat(64);
+    let begun = stage
+        .analysis
+        .begin_upload(ORG, "ada", &project, new("a.kicad_pcb", Some(ABC)));
+    let begun = begun.await.unwrap();
+    assert_eq!((begun.already_uploaded, begun.key.len()), (false, 32));
+    let signed = begun.signed.unwrap();
+    let admitted = stage.analysis.admit(&begun.key, &signed).await.unwrap();
+    assert_eq!(
+        (admitted.org.as_str(), admitted.user.as_str()),
+        (ORG, "ada")
+    );
+    assert_eq!(admitted.bytes_max, 200 << 20);
+    let wrong = stage.blobs.write(b"abd").unwrap();
+    let refused = stage.analysis.keep(&begun.key, &signed, &wrong).await;
+    assert!(matches!(refused, Err(Error::WrongDigest)));
+    let early = stage
+        .analysis
+        .create_board(ORG, "ada", &project, &begun.key, None)
+        .await;
+    assert!(matches!(early, Err(Error::NotReceived)));
+    for _ in 0..2 {
+        let staged = stage.blobs.write(b"abc").unwrap();
+        let kept = stage
+            .analysis
+            .keep(&begun.key, &signed, &staged)
+            .await
+            .unwrap();
+        assert_eq!((kept.sha256.as_str(), kept.size_bytes), (ABC, 3));
+    }
+    let other = stage
+        .analysis
+        .create_board(ORG, "ada", &project, &begun.key, Some(&zeros));
+    assert!(matches!(other.await, Err(Error::WrongDigest)));
+    let elsewhere = stage.project(OTHER).await;
+    let stolen = stage
+        .analysis
+        .create_board(OTHER, "eve", &elsewhere, &begun.key, None)
+        .await;
+    assert!(matches!(stolen, Err(Error::NotReceived)));
+    let made = stage
+        .analysis
+        .create_board(ORG, "ada", &project, &begun.key, Some(ABC));
+    assert_eq!(made.await.unwrap().0.file.sha256, ABC);
+    // A key that nobody signed, or whose time is over.
+    let forged = stage.analysis.admit("x", &signed).await;
+    assert!(matches!(forged, Err(Error::Signature)));
+    stage.hand.advance_ms(16 * 60 * 1000);
+    let late = stage.analysis.admit(&begun.key, &signed).await;
+    assert!(matches!(late, Err(Error::Signature)));
+    let late = stage.analysis.keep(&begun.key, &signed, &wrong).await;
+    assert!(matches!(late, Err(Error::Signature)));
+    assert_eq!(stage.analysis.figures().refused["digest"], 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_the_organisation_has_need_not_come_again_and_tells_others_nothing() {
+    let stage = Stage::new().await;
+    let (board, _) = stage.board(ORG, "board", "abc").await.unwrap();
+    let (project, elsewhere) = (stage.project(ORG).await, stage.project(OTHER).await);
+    let again = stage
+        .analysis
+        .begin_upload(ORG, "ada", &project, new("b", Some(ABC)));
+    let again = again.await.unwrap();
+    assert!(again.already_uploaded && again.signed.is_none());
+    let second = stage
+        .analysis
+        .create_board(ORG, "ada", &project, &again.key, None)
+        .await;
+    assert_eq!(second.unwrap().0.file, board.file);
+    let blind = stage
+        .analysis
+        .begin_upload(OTHER, "eve", &elsewhere, new("b", Some(ABC)));
+    assert!(!blind.await.unwrap().already_uploaded);
+    // A file that is gone from the disk is asked for.
+    std::fs::remove_file(stage.blobs.path(ABC)).unwrap();
+    let gone = stage
+        .analysis
+        .create_board(ORG, "ada", &project, &again.key, None)
+        .await;
+    assert!(matches!(gone, Err(Error::NotReceived)));
+    let again = stage
+        .analysis
+        .begin_upload(ORG, "ada", &project, new("b", Some(ABC)));
+    assert!(!again.await.unwrap().already_uploaded);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn names_sizes_and_digests_are_checked() {
+    let stage = Stage::with(EmiConfig {
+        upload_mib_max: 1,
+        ..EmiConfig::default()
+    })
+    .await;
+    let project = stage.project(ORG).await;
+    let long = "x".repeat(201);
+    for bad in ["", "  ", "a\nb", &long] {
+        let refused = stage
+            .analysis
+            .begin_upload(ORG, "ada", &project, new(bad, None))
+            .await;
+        assert!(
+            matches!(
+                refused,
+                Err(Error::Invalid {
+                    field: "filename",
+                    ..
+                })
+            ),
+            "{bad:?}"
+        );
+        let refused = stage
+            .analysis
+            .create_project(ORG, "ada", bad, SourceKind::Gerber)
+            .await;
+        assert!(
+            matches!(refused, Err(Error::Invalid { field: "name", .. })),
+            "{bad:?}"
+        );
+    }
+    let upper = ABC.to_uppercase();
+    for bad in ["", "xyz", &ABC[1..], &upper] {
+        let refused = stage
+            .analysis
+            .begin_upload(ORG, "ada", &project, new("a", Some(bad)))
+            .await;
+        assert!(
+            matches!(
+                refused,
+                Err(Error::Invalid {
+                    field: "sha256",
+                    ..
+                })
+            ),
+            "{bad}"
+        );
+        let refused = stage.analysis.lookup(ORG, bad).await;
+        assert!(
+            matches!(
+                refused,
+                Err(Error::Invalid {
+                    field: "sha256",
+                    ..
+                })
+            ),
+            "{bad}"
+        );
+    }
+    let split = NewUpload {
+        content_type: Some("text/html\r\nx: y".to_owned()),
+        ..new("a", None)
+    };
+    let refused = stage
+        .analysis
+        .begin_upload(ORG, "ada", &project, split)
+        .await;
+    assert!(matches!(
+        refused,
+        Err(Error::Invalid {
+            field: "content_type",
+            ..
+        })
+    ));
+    let large = NewUpload {
+        size_bytes: Some((1 << 20) + 1),
+        ..new("a", None)
+    };
+    let refused = stage
+        .analysis
+        .begin_upload(ORG, "ada", &project, large)
+        .await;
+    assert!(matches!(refused, Err(Error::TooLarge { max: 1_048_576 })));
+    let refused = stage.upload(ORG, "a", &"x".repeat((1 << 20) + 1)).await;
+    assert!(matches!(refused, Err(Error::TooLarge { .. })));
+    let small = NewUpload {
+        size_bytes: Some(7),
+        ..new("a", None)
+    };
+    let begun = stage
+        .analysis
+        .begin_upload(ORG, "ada", &project, small)
+        .await
+        .unwrap();
+    let admitted = stage
+        .analysis
+        .admit(&begun.key, &begun.signed.unwrap())
+        .await;
+    assert_eq!(admitted.unwrap().bytes_max, 7);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_becomes_no_board_goes_and_old_boards_do() {
+    let stage = Stage::with(EmiConfig {
+        keep_days: 2,
+        ..EmiConfig::default()
+    })
+    .await;
+    let key = stage.upload(ORG, "a", "never a board").await.unwrap();
+    let (board, run) = stage.board(ORG, "board", "x").await.unwrap();
+    stage.ended(ORG, &run.id).await;
+    assert_eq!(stage.files(), 3);
+    stage.hand.advance_ms(25 * 3_600_000);
+    stage.analysis.tidy().await.unwrap();
+    assert_eq!(stage.files(), 2);
+    let project = stage.project(ORG).await;
+    let late = stage
+        .analysis
+        .create_board(ORG, "ada", &project, &key, None)
+        .await;
+    assert!(matches!(late, Err(Error::NotReceived)));
+    stage.hand.advance_ms(24 * 3_600_000);
+    stage.analysis.tidy().await.unwrap();
+    let gone = stage.analysis.board(ORG, &board.id).await;
+    assert!(matches!(gone, Err(Error::NotFound)));
+    assert_eq!(stage.files(), 0);
+    stage.analysis.project(ORG, &project).await.unwrap();
+}
