@@ -15,8 +15,11 @@ use store::emi::runs::Kind;
 /// The argument that makes this program a child, before what it does.
 const CHILD: &str = "__child";
 
-/// How soon a stopped run must be gone.
-const STOP_MAX: Duration = Duration::from_millis(200);
+/// How soon a stopped run must be gone: 200 ms are wanted, and a machine with other work to do may take longer.
+const STOP_MAX: Duration = Duration::from_secs(5);
+
+/// A frame in which a child says how far it is.
+const PROGRESS: &[u8] = b"\x01\x25\0\0\0{\"stage\":\"spin\",\"pct\":1,\"message\":\"\"}";
 
 /// A small board with a slot in its plane.
 const SLOT: &str = concat!(
@@ -76,9 +79,13 @@ fn child(what: &str) {
         "silent" => {}
         "abort" => std::process::abort(),
         "exit" => std::process::exit(3),
-        "spin" => loop {
-            std::hint::black_box(0);
-        },
+        "spin" => {
+            output.write_all(PROGRESS).unwrap();
+            output.flush().unwrap();
+            loop {
+                std::hint::black_box(0);
+            }
+        }
         "eat" => {
             let mut all = Vec::new();
             loop {
@@ -268,24 +275,23 @@ fn time_and_memory_are_bounded() {
 
 fn a_stop_ends_it_at_once() {
     let (stopped, stop) = std::io::pipe().unwrap();
-    let order = work(Kind::Ingest, json!({}));
-    let (said, ended) = std::sync::mpsc::channel();
-    let running = std::thread::spawn(move || {
-        let ended = run_with("spin", &config(), &order, &stopped).1;
-        said.send(Instant::now()).unwrap();
-        ended
-    });
-    // Not before it runs.
-    while !has_child() {
-        std::thread::yield_now();
-    }
-    let asked = Instant::now();
-    drop(stop);
-    let gone = ended.recv_timeout(Duration::from_secs(60)).unwrap();
-    assert_eq!(running.join().unwrap(), Err(Unfinished::Stopped));
-    let took = gone.saturating_duration_since(asked);
-    // Told, not demanded: a machine with other work to do may take longer.
-    println!("stopped after {took:?}, {STOP_MAX:?} is wanted");
+    let own = std::env::current_exe().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let verb = vec![CHILD.into(), "spin".into()];
+    let children = Children::open(own, verb, &config(), folder.path()).unwrap();
+    let mut stop = Some(stop);
+    let mut asked = None;
+    let mut tell = |event| {
+        // It runs by then.
+        if matches!(&event, Event::Progress(_)) && stop.take().is_some() {
+            asked = Some(Instant::now());
+        }
+        Ok(())
+    };
+    let ended = children.run(&work(Kind::Ingest, json!({})), &mut tell, &stopped);
+    let took = asked.unwrap().elapsed();
+    assert_eq!(ended, Err(Unfinished::Stopped));
+    assert!(took < STOP_MAX, "{took:?}");
 }
 
 /// Children with a solver at `program`, and the folder that it works in.
@@ -362,13 +368,4 @@ fn a_solver_that_fails_or_is_stopped_leaves_nothing() {
     let ended = children.run(&solve(), &mut tell, &stopped);
     assert_eq!(ended, Err(Unfinished::Stopped));
     assert_eq!(std::fs::read_dir(work.path()).unwrap().count(), 0);
-}
-
-/// Whether any thread of this process has a child.
-fn has_child() -> bool {
-    let tasks = std::fs::read_dir("/proc/self/task").unwrap();
-    tasks.flatten().any(|task| {
-        let children = std::fs::read_to_string(task.path().join("children"));
-        children.is_ok_and(|list| !list.trim().is_empty())
-    })
 }
