@@ -247,11 +247,13 @@ impl Stage {
         }
     }
 
-    /// Files that are kept.
+    /// Files that are kept. What a run has made that was there already is removed a moment after its end is stored.
     fn files(&self) -> usize {
         let folders = std::fs::read_dir(self.dir.path().join("blobs")).unwrap();
-        let count = |folder: std::fs::DirEntry| std::fs::read_dir(folder.path()).unwrap().count();
-        folders.map(|folder| count(folder.unwrap())).sum()
+        let kept = folders.map(|folder| folder.unwrap());
+        let kept = kept.filter(|folder| folder.file_name() != "staging");
+        kept.map(|folder| std::fs::read_dir(folder.path()).unwrap().count())
+            .sum()
     }
 }
 

@@ -105,8 +105,8 @@ async fn quotas_hold_and_deleting_makes_room() {
     assert!(matches!(more, Err(Error::Full { max: 3, .. })));
     stage.analysis.delete_board(ORG, &board.id).await.unwrap();
     // Nearly all bytes in one upload: it fits, what is found in it does not.
-    let words = "x ".repeat((1 << 19) - 200);
-    let (_, run) = stage.board(ORG, "board", &words).await.unwrap();
+    let word = "x".repeat((1 << 20) - 1000);
+    let (_, run) = stage.board(ORG, "board", &word).await.unwrap();
     let run = stage.ended(ORG, &run.id).await;
     assert_eq!(run.error.unwrap().code, "quota");
     let over = stage.upload(ORG, "board", &"y".repeat(1 << 20)).await;
