@@ -36,6 +36,8 @@ const NO_MEMORY: [&str; 4] = [
 struct Running {
     child: Child,
     pid: Pid,
+    /// It was waited for: its number may be another's by now.
+    is_gone: bool,
 }
 
 /// What is moved.
@@ -67,6 +69,9 @@ struct Ready {
 
 impl Drop for Running {
     fn drop(&mut self) {
+        if self.is_gone {
+            return;
+        }
         // It was not waited for yet, so the number is still its own, and its group's.
         let _ = kill_process_group(self.pid, Signal::KILL);
         let _ = self.child.wait();
@@ -92,6 +97,7 @@ pub(super) fn run(
     // What it started goes with it, before its own end is looked at.
     let _ = kill_process_group(running.pid, Signal::KILL);
     let status = running.child.wait();
+    running.is_gone = true;
     talked?;
     judge(
         &worker.limits,
@@ -116,7 +122,11 @@ fn start(worker: &Worker) -> Result<Running, WorkerError> {
         let _ = child.kill();
         return Err(WorkerError::Start(io::ErrorKind::InvalidData.into()));
     };
-    let running = Running { child, pid };
+    let running = Running {
+        child,
+        pid,
+        is_gone: false,
+    };
     // It has nothing to read yet.
     bound(pid, &worker.limits).map_err(WorkerError::Start)?;
     Ok(running)
