@@ -95,6 +95,13 @@ impl Attended {
         })
     }
 
+    /// Whether the task with this number is the run's, and nobody has said that it is to end.
+    fn is_wanted(&self, id: &str, number: u64) -> bool {
+        let map = self.lock();
+        let own = map.get(id).filter(|attendee| attendee.number == number);
+        own.is_some_and(|attendee| attendee.stop.is_some())
+    }
+
     fn end(&self, id: &str, number: u64) -> Progress {
         let mut map = self.lock();
         match map.get(id) {
@@ -217,6 +224,11 @@ impl Analysis {
             );
             return Ok(());
         };
+        // If it was stopped while its place came, and then asked for again, it is another task's.
+        if !self.attended.is_wanted(id, number) {
+            self.attended.end(id, number);
+            return Ok(());
+        }
         let Some(work) = self.begin_run(org, id).await? else {
             self.attended.end(id, number);
             return Ok(());
