@@ -13,6 +13,7 @@ use store::emi::uploads;
 use tracing::info;
 
 use crate::error::Error;
+use crate::link::GOOD_S;
 use crate::page::{Filling, Listed, Page};
 use crate::service::Analysis;
 use crate::uploads::check_digest;
@@ -71,13 +72,15 @@ impl Analysis {
             bytes_max: self.quota_bytes(),
             queue: self.queue(),
         };
+        // Whoever lost the answer may ask once more; beyond that, the board keeps the bytes.
+        let upload = (input_key, now_ms + GOOD_S * 1000);
         let turn = self.blobs.turn().await;
         if !self.is_there(&turn, &board.file) {
             return Err(Error::NotReceived);
         }
         let added = self
             .store
-            .emi_board_add(board.clone(), run.clone(), room)
+            .emi_board_add(board.clone(), run.clone(), room, upload)
             .await;
         drop(turn);
         self.counted(added.map_err(Error::from))?;

@@ -125,7 +125,7 @@ impl From<EmiError> for Error {
                     what: "runs of the organisation (emi.runs_max)",
                     max,
                 },
-                Counted::Uploads => Self::Busy {
+                Counted::Uploads => Self::Full {
                     what: "uploads of the organisation that are no boards yet",
                     max,
                 },

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::runs::{self, Queue, Run};
 use super::{
     Counted, EmiError, File, Pairs, Range, Records, Source, Store, StoreError, Writing, admit,
-    projects,
+    projects, uploads,
 };
 use crate::records::pair;
 
@@ -124,7 +124,8 @@ pub(super) fn learn(w: &Writing<'_>, run: &Run, facts: &Facts) -> Result<(), Sto
 }
 
 impl Store {
-    /// Add a board and the run that reads it.
+    /// Add a board and the run that reads it. `upload` is the key of what it is made of, and until when that is kept from
+    /// then on.
     ///
     /// # Errors
     /// Its project is not there, there is no room, or the storage failed.
@@ -133,7 +134,9 @@ impl Store {
         board: Board,
         ingest: Run,
         room: Room,
+        upload: (&str, u64),
     ) -> Result<(), EmiError> {
+        let (key, until_ms) = (upload.0.to_owned(), upload.1);
         self.write(move |w| {
             projects::by_id(w, &board.org, &board.project)?.ok_or(EmiError::NotFound)?;
             let mut count = 0;
@@ -149,6 +152,7 @@ impl Store {
             }
             admit(w, &board.org, [&board.file].into_iter(), room.bytes_max)?;
             runs::line_up(w, &ingest, room.queue)?;
+            uploads::spend(w, &key, until_ms)?;
             Ok(BOARDS.put(w, &pair(&board.org, &board.id), &board)?)
         })
         .await

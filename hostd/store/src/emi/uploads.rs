@@ -80,6 +80,15 @@ pub(super) fn forget_where(
     Ok(keys.len())
 }
 
+/// Note that a board was made of an upload: it is kept until `until_ms` at the longest, for whoever asks once more.
+pub(super) fn spend(w: &Writing<'_>, key: &str, until_ms: u64) -> Result<(), StoreError> {
+    if let Some(mut upload) = UPLOADS.get(w, key)? {
+        upload.kept_until_ms = upload.kept_until_ms.min(until_ms);
+        UPLOADS.put(w, key, &upload)?;
+    }
+    Ok(())
+}
+
 impl Store {
     /// Add an upload to a project, if its organisation has fewer than `count_max`. Those that are of no use any more at its
     /// time are forgotten first.

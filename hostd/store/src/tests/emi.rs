@@ -98,7 +98,8 @@ fn board(org: &str, id: &str, file: File) -> Board {
 
 async fn add(store: &Store, org: &str, id: &str, file: File) -> Result<(), EmiError> {
     let run = run(org, &format!("r{id}"), id);
-    store.emi_board_add(board(org, id, file), run, ROOM).await
+    let board = board(org, id, file);
+    store.emi_board_add(board, run, ROOM, ("none", 0)).await
 }
 
 async fn stage() -> Store {
@@ -191,7 +192,8 @@ async fn nothing_is_added_to_what_is_not_there() {
     assert!(matches!(absent, Err(EmiError::NotFound)));
     let mut astray = board(ORG, "b", file("x", 1));
     astray.project = "q".into();
-    let absent = store.emi_board_add(astray, run(ORG, "r", "b"), ROOM).await;
+    let run = run(ORG, "r", "b");
+    let absent = store.emi_board_add(astray, run, ROOM, ("none", 0)).await;
     assert!(matches!(absent, Err(EmiError::NotFound)));
     let absent = store.emi_upload_received("k", file("x", 1), 1, 1).await;
     assert!(matches!(absent, Err(EmiError::NotFound)));
@@ -273,6 +275,28 @@ async fn bounds_hold_by_organisation_and_equal_bytes_count_once() {
         let full = store.emi_run_add(run(ORG, "r9", "b1"), queue).await;
         assert!(matches!(full, Err(EmiError::TooMany { what, .. }) if what == expected));
     }
+}
+
+#[tokio::test]
+async fn what_became_a_board_soon_leaves_the_place_of_its_upload() {
+    let store = stage().await;
+    let first = store.emi_upload_add(upload("k1", ORG, "p", 99), 1);
+    first.await.unwrap();
+    let run = run(ORG, "rb", "b");
+    let board = board(ORG, "b", file("x", 1));
+    let added = store.emi_board_add(board, run, ROOM, ("k1", 9));
+    added.await.unwrap();
+    let second = store.emi_upload_add(upload("k2", ORG, "p", 99), 1);
+    second.await.unwrap();
+    // One that is kept for less time is not kept for more.
+    let run = self::run(ORG, "rb2", "b2");
+    let board = self::board(ORG, "b2", file("x", 1));
+    let added = store.emi_board_add(board, run, ROOM, ("k2", 1000));
+    added.await.unwrap();
+    let snapshot = store.snapshot().unwrap();
+    let kept = |key| uploads::by_key(&snapshot, key).unwrap();
+    assert!(kept("k1").is_none());
+    assert_eq!(kept("k2").unwrap().kept_until_ms, 99);
 }
 
 #[tokio::test]
