@@ -3,7 +3,7 @@
 use serde_json::json;
 use tests::Server;
 
-use super::desk::{Asked, Desk, SLOT, is_final, put, text, with_connectors};
+use super::desk::{Asked, Desk, SLOT, fetch, is_final, put, text, with_connectors};
 
 #[test]
 fn a_run_that_a_crash_caught_is_done_after_the_restart() {
@@ -20,12 +20,10 @@ fn a_run_that_a_crash_caught_is_done_after_the_restart() {
     let desk = Desk::of(server.client());
     let run = desk.ended(&caught);
     assert_eq!(run["status"], "done", "{run}");
-    assert_eq!(
-        run["summary"]["cables"].as_array().unwrap().len(),
-        8,
-        "{run}"
-    );
     assert_eq!(run["board_id"], json!(board));
+    let url = text(&desk.link(&caught, "cable.json")["url"]);
+    let found = fetch(&url).expect(200);
+    assert_eq!(found["cables"].as_array().unwrap().len(), 8, "{found}");
 }
 
 #[test]
