@@ -119,7 +119,7 @@ impl Analysis {
 
     /// Counts what is stored.
     pub(crate) async fn count(&self) -> Result<(), StoreError> {
-        let usage = self.store.read(|s| emi::usage(s)).await?;
+        let usage = self.store.read(emi::usage).await?;
         let mut counts = self.meter.lock();
         counts.projects = usage.values().map(|usage| usage.projects).sum();
         counts.boards = usage.values().map(|usage| usage.boards).sum();
