@@ -29,6 +29,7 @@ pub(crate) const ROUTE: Route = Route {
                 Refusal::WrongDigest,
                 Refusal::QuotaExceeded,
                 Refusal::TooManyRuns,
+                Refusal::Stopping,
             ])
             .body::<Body>(json!({"input_key": "5T8cYdR1uZpL7wHfA6eGnX5T8cYdR1uZ"}))
             .reply(201, "The board, and the run that reads it.", &made);

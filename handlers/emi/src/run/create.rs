@@ -24,6 +24,7 @@ pub(crate) const ROUTE: Route = Route {
                 Refusal::NotOffered,
                 Refusal::QuotaExceeded,
                 Refusal::TooManyRuns,
+                Refusal::Stopping,
             ])
             .body::<Body>(json!({
                 "board_id": example::BOARD,

@@ -19,8 +19,9 @@ pub(crate) const ROUTE: Route = Route {
             .path(run::ID.0, run::ID.1)
             .refusals(&[
                 Refusal::WrongState,
-                Refusal::NotOffered,
+                Refusal::QuotaExceeded,
                 Refusal::TooManyRuns,
+                Refusal::Stopping,
             ])
             .reply(
                 200,
