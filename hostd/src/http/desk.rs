@@ -18,6 +18,9 @@ use crate::http::peer::Peer;
 /// The scope of all that they may do.
 const SCOPE: &str = "emi:analyze";
 
+/// How the paths of all that begin. A plugin's endpoints may ask for the same scope.
+const PATHS: [&str; 2] = ["/api/emi/", "/api/local/"];
+
 /// What proxies add: behind one, the other end of the connection says nothing about who asks.
 const OF_PROXIES: [HeaderName; 6] = [
     FORWARDED,
@@ -44,7 +47,9 @@ impl Desk {
     pub fn caller(&self, scope: Option<&str>, head: &Parts) -> Option<Verified> {
         let caller = self.0.as_ref().filter(|_| scope == Some(SCOPE))?;
         let Peer(peer) = head.extensions.get::<Peer>()?;
-        (peer.to_canonical().is_loopback() && is_own(head)).then(|| caller.clone())
+        let is_about_boards = PATHS.iter().any(|path| head.uri.path().starts_with(path));
+        (is_about_boards && peer.to_canonical().is_loopback() && is_own(head))
+            .then(|| caller.clone())
     }
 }
 
@@ -117,6 +122,10 @@ mod tests {
             assert!(desk.caller(scope, &local).is_none(), "{scope:?}");
         }
         assert!(Desk::new(None).caller(Some(SCOPE), &local).is_none());
+        // A plugin that asks its callers for the same scope.
+        let mut elsewhere = head("127.0.0.1", &[host]);
+        elsewhere.uri = "/api/x/acme.boards/list".parse().unwrap();
+        assert!(desk.caller(Some(SCOPE), &elsewhere).is_none());
         for (peer, headers) in [
             ("10.0.0.7", &[host][..]),
             // A name of somebody else that leads here.
