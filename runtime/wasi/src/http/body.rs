@@ -139,6 +139,11 @@ impl Pipe {
         Ok(())
     }
 
+    /// Whether all that was promised has left: a reader that has it all may go.
+    fn is_whole(&self) -> bool {
+        self.held.is_empty() && self.length == Some(self.written)
+    }
+
     fn pass_on(&mut self) -> Result<(), WriteError> {
         use mpsc::error::TrySendError;
         if self.held.is_empty() && !self.parts.is_closed() {
@@ -150,7 +155,9 @@ impl Pipe {
                 return Err(WriteError::Closed);
             }
             Err(TrySendError::Full(())) => {}
-            Err(TrySendError::Closed(())) if self.audience.is_none => self.held.clear(),
+            Err(TrySendError::Closed(())) if self.audience.is_none || self.is_whole() => {
+                self.held.clear();
+            }
             Err(TrySendError::Closed(())) => return Err(WriteError::Closed),
         }
         Ok(())
@@ -274,5 +281,16 @@ mod tests {
         drop(reader);
         head.write(b"a").unwrap();
         assert!(head.finish(None).is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_reader_that_has_all_that_was_promised_may_go() {
+        let (mut pipe, mut reader) = super::pipe(Some(1), Audience::default());
+        pipe.write(b"a").unwrap();
+        assert_eq!(reader.parts.recv().await.unwrap().unwrap(), "a");
+        drop(reader);
+        assert!(pipe.room().is_ok());
+        assert!(matches!(pipe.write(b"b"), Err(WriteError::Failed(_))));
+        assert!(pipe.finish(None).is_ok());
     }
 }
