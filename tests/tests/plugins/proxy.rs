@@ -210,7 +210,7 @@ fn a_reader_that_does_not_read_holds_memory_and_no_instance() {
 
 #[test]
 fn a_reader_that_keeps_it_waiting_is_not_held_against_it() {
-    let bench = bench("[limits]\nin_flight = 8\ndeadline_ms = 1000\n");
+    let bench = bench("[limits]\nin_flight = 8\ndeadline_ms = 4000\n");
     let readers: Vec<TcpStream> = (0..6)
         .map(|_| {
             raw(
