@@ -202,7 +202,7 @@ fn captures_flashes_and_updates_are_told_with_their_members() {
     let devices = client.get("/api/bench/devices").unwrap().expect(200);
     let mut devices = devices["devices"].as_array().unwrap().iter();
     let pod = devices.find(|d| d["name"] == "pod").unwrap()["id"].clone();
-    // Another version each time: a restart soon after one is seen by that alone.
+    // Other firmware each time.
     let update = |major: u8, version: &str| {
         let from = json!({"job_id": upload(&bench.server, &image([major, 9, 9], 4096)), "artifact_name": "pod.bin"});
         let body = json!({"artifact": from, "version": version});
