@@ -15,7 +15,7 @@ use super::{Bench, MARK, component, key, with_key};
 const PROXY: &str = "test.proxy";
 
 /// More calls than these tests make fail within a version's trial.
-const LIMITS: &str = "[limits]\ncompute_ms = 300\ndeadline_ms = 3000\nmemory_mib = 16\n";
+const LIMITS: &str = "[limits]\ncompute_ms = 1000\ndeadline_ms = 10000\nmemory_mib = 16\n";
 
 /// A package of the component, with these tables in its manifest.
 fn packed(bench: &Bench, version: &str, tables: &str) -> PathBuf {
