@@ -118,7 +118,8 @@ impl<T: CallData, X> Instance<T, X> {
     /// Whether the guest kept handles beyond the call. In a later call they would name resources
     /// of another request.
     pub(crate) fn leaked(&mut self) -> bool {
-        !self.data().table().is_empty()
+        let data = self.data();
+        !data.table().is_empty() || data.keeps_handles()
     }
 }
 

@@ -14,6 +14,12 @@ pub trait CallData: Send + 'static {
     /// call ends was leaked: it is dropped, and the instance with it.
     fn table(&mut self) -> &mut ResourceTable;
 
+    /// Whether the guest keeps handles from the call that is over whose things are in no [`CallData::table`]: they were
+    /// leaked, too.
+    fn keeps_handles(&self) -> bool {
+        false
+    }
+
     /// The requester in whose share of the guest's places the call counts. None = nobody's.
     fn requester(&self) -> Option<Requester> {
         None

@@ -309,6 +309,17 @@ fn a_pod_that_requires_signatures_gets_its_way() {
 }
 
 #[test]
+fn the_firmware_that_a_pod_runs_can_be_installed_again_at_once() {
+    let bench = Bench::new("sim:v3,seed=7");
+    let terms = json!({"version": "3.10.0"});
+    for _ in 0..3 {
+        bench.start(&image([3, 10, 0], 5_000), &terms).expect(202);
+        let done = bench.ended();
+        assert_eq!(done["phase"], "done", "{done}");
+    }
+}
+
+#[test]
 fn another_version_than_expected_is_a_failure() {
     let bench = Bench::new("sim:v3,seed=7");
     let terms = json!({"version": "3.11.0"});

@@ -96,6 +96,10 @@ impl CallData for PluginCall {
         &mut self.table
     }
 
+    fn keeps_handles(&self) -> bool {
+        self.wasi.keeps_messages()
+    }
+
     fn requester(&self) -> Option<Requester> {
         self.requester.clone()
     }

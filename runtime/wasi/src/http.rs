@@ -185,3 +185,19 @@ impl<W: WasiData> View<'_, W> {
         &mut self.0.wasi().http
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::fields::Fields;
+    use crate::Wasi;
+
+    #[test]
+    fn what_a_guest_keeps_is_known() {
+        let mut wasi = Wasi::default();
+        assert!(!wasi.keeps_messages());
+        let kept = wasi.http.push(Fields::default()).unwrap();
+        assert!(wasi.keeps_messages());
+        wasi.http.table.delete(kept).unwrap();
+        assert!(!wasi.keeps_messages());
+    }
+}

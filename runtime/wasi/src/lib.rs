@@ -123,6 +123,13 @@ impl Wasi {
         }
     }
 
+    /// Whether the guest keeps requests, responses, or parts of them. An embedder that goes on with the instance lets them
+    /// pile up, each with as much as a body has.
+    #[must_use]
+    pub fn keeps_messages(&self) -> bool {
+        !self.http.table.is_empty()
+    }
+
     /// Take over the handles that the guest keeps from `previous`, whose last unfinished lines are
     /// passed on.
     pub fn inherit(&mut self, previous: &mut impl WasiData) {

@@ -65,10 +65,14 @@ fn heard(client: &Client) -> Vec<Value> {
 }
 
 /// Waits until an event of this kind was heard for which this holds.
-fn until_heard(client: &Client, kind: &str, is: impl Fn(&Value) -> bool) -> Value {
-    let of_kind = |event: &&Value| event["kind"] == kind && is(event);
-    let look = || heard(client).iter().find(of_kind).cloned();
-    until(look, Option::is_some).unwrap().unwrap()
+fn until_heard(bench: &Bench, client: &Client, kind: &str, is: impl Fn(&Value) -> bool) -> Value {
+    let is_it = |event: &Value| event["kind"] == kind && is(event);
+    let all = until(|| heard(client), |all| all.iter().any(is_it));
+    let all = all.unwrap_or_else(|error| {
+        let log = bench.plugin(&["logs", ID]).out;
+        panic!("no {kind} was heard: {error}; the plugin's log:\n{log}")
+    });
+    all.into_iter().find(is_it).unwrap()
 }
 
 /// A job for a device that there is none of, and its end.
@@ -127,12 +131,12 @@ fn devices_leases_and_jobs_are_told_with_their_members() {
     let client = bench.client();
     let address = pod.address.clone();
     drop(pod);
-    let lost = until_heard(&client, "device.offline", |e| {
+    let lost = until_heard(&bench, &client, "device.offline", |e| {
         e["json"]["device"]["name"] == "pod"
     });
     assert!(lost["json"]["reason"].is_string() && lost["json"]["device"]["id"] == lost["subject"]);
     let _pod = PodSim::start_at(&address, &["--seed", "5"]).unwrap();
-    let back = until_heard(&client, "device.online", |e| {
+    let back = until_heard(&bench, &client, "device.online", |e| {
         e["subject"] == lost["subject"]
     });
     for member in ["serial", "board", "firmware_version"] {
@@ -141,15 +145,15 @@ fn devices_leases_and_jobs_are_told_with_their_members() {
     assert!(back["id"] != lost["id"] && back["at"].as_u64() >= lost["at"].as_u64());
 
     lease_once(&bench, "demo");
-    let taken = until_heard(&client, "lease.taken", |_| true);
+    let taken = until_heard(&bench, &client, "lease.taken", |_| true);
     assert!(taken["json"]["holder"].is_string() && taken["json"]["expires_at"].is_string());
     assert_eq!(taken["json"]["device"]["name"], "demo");
-    let ended = until_heard(&client, "lease.ended", |_| true);
+    let ended = until_heard(&bench, &client, "lease.ended", |_| true);
     assert_eq!(ended["json"]["reason"], "released");
     assert_eq!(ended["subject"], bench.server.device());
 
     let job = cancelled_job(&client);
-    let finished = until_heard(&client, "job.finished", |_| true);
+    let finished = until_heard(&bench, &client, "job.finished", |_| true);
     assert_eq!(
         (&finished["subject"], &finished["json"]["job"]["id"]),
         (&json!(job), &json!(job))
@@ -177,7 +181,7 @@ fn captures_flashes_and_updates_are_told_with_their_members() {
         started.unwrap().expect(202)["capture_id"].clone()
     };
     let id = capture(json!({}));
-    let done = until_heard(&client, "capture.done", |_| true);
+    let done = until_heard(&bench, &client, "capture.done", |_| true);
     assert_eq!(
         (&done["subject"], &done["json"]["capture"]["status"]),
         (&id, &json!("done"))
@@ -186,31 +190,32 @@ fn captures_flashes_and_updates_are_told_with_their_members() {
 
     let target = [("target", "target/stm32f0x.cfg")];
     flash(&client, &device, &target).unwrap().expect(200);
-    let flashed = until_heard(&client, "flash.done", |_| true);
+    let flashed = until_heard(&bench, &client, "flash.done", |_| true);
     assert_eq!(flashed["json"]["flash"]["phase"], "done");
     assert_eq!(flashed["json"]["device"]["id"], json!(device));
     let wrong = flash(&client, &device, &[("target", "STM32G431KB")]).unwrap();
     assert_eq!(wrong.json()["ok"], false, "{}", wrong.text);
-    let failed = until_heard(&client, "flash.failed", |_| true);
+    let failed = until_heard(&bench, &client, "flash.failed", |_| true);
     assert_eq!(failed["json"]["flash"]["code"], "wrong_target");
     assert!(failed["json"]["flash"]["error"].is_string());
 
     let devices = client.get("/api/bench/devices").unwrap().expect(200);
     let mut devices = devices["devices"].as_array().unwrap().iter();
     let pod = devices.find(|d| d["name"] == "pod").unwrap()["id"].clone();
-    let update = |version: &str| {
-        let from = json!({"job_id": upload(&bench.server, &image([9, 9, 9], 4096)), "artifact_name": "pod.bin"});
+    // Other firmware each time.
+    let update = |major: u8, version: &str| {
+        let from = json!({"job_id": upload(&bench.server, &image([major, 9, 9], 4096)), "artifact_name": "pod.bin"});
         let body = json!({"artifact": from, "version": version});
         let path = format!("/api/bench/devices/{}/ota", pod.as_str().unwrap());
         let begun = client.post(&path, &body).unwrap();
         assert!(begun.status < 300, "{}", begun.text);
     };
-    update("9.9.9");
-    let done = until_heard(&client, "update.done", |_| true);
+    update(9, "9.9.9");
+    let done = until_heard(&bench, &client, "update.done", |_| true);
     assert_eq!(done["json"]["update"]["version_after"], "9.9.9");
     assert_eq!(done["json"]["device"]["id"], pod);
-    update("1.1.1");
-    let failed = until_heard(&client, "update.failed", |_| true);
+    update(8, "1.1.1");
+    let failed = until_heard(&bench, &client, "update.failed", |_| true);
     assert!(failed["json"]["update"]["error"].is_string(), "{failed}");
 }
 
@@ -243,7 +248,7 @@ fn only_what_was_granted_there_is_told() {
     lease_once(&bench, "second");
     cancelled_job(&bench.client());
     lease_once(&bench, "demo");
-    let told = until_heard(&bench.client(), "lease.taken", |_| true);
+    let told = until_heard(&bench, &bench.client(), "lease.taken", |_| true);
     assert_eq!(told["json"]["device"]["name"], "demo");
     let kinds: Vec<_> = heard(&bench.client())
         .iter()
@@ -252,7 +257,7 @@ fn only_what_was_granted_there_is_told() {
     assert_eq!(kinds, ["lease.taken"]);
     // Nothing of it in the other organisation, whose own is told there alone.
     let job = cancelled_job(&other);
-    let own = until_heard(&other, "job.finished", |_| true);
+    let own = until_heard(&bench, &other, "job.finished", |_| true);
     assert_eq!(own["subject"], json!(job));
     assert_eq!(heard(&other).len(), 1);
     assert_eq!(heard(&bench.client()).len(), 1);
@@ -263,7 +268,7 @@ fn only_what_was_granted_there_is_told() {
         .plugin(&["approve", ID, "--event", "job.finished"])
         .ok();
     let job = cancelled_job(&bench.client());
-    until_heard(&bench.client(), "job.finished", |e| {
+    until_heard(&bench, &bench.client(), "job.finished", |e| {
         e["subject"] == json!(job)
     });
     bench.plugin(&["approve", ID, "--org", "acme"]).ok();
@@ -277,7 +282,7 @@ fn an_event_that_is_refused_is_told_again() {
     bench.plugin(&["approve", ID]).ok();
     behave(&bench, "refuse-once");
     let job = cancelled_job(&bench.client());
-    let told = until_heard(&bench.client(), "job.finished", |e| {
+    let told = until_heard(&bench, &bench.client(), "job.finished", |e| {
         e["subject"] == json!(job)
     });
     let tries =
@@ -308,7 +313,7 @@ fn the_end_of_a_job_outlives_a_crash_before_it_was_heard() {
     let loads = || bench.get("/mark").status;
     until(loads, |status| *status == 200).unwrap();
     behave(&bench, "hello");
-    let told = until_heard(&bench.client(), "job.finished", |e| {
+    let told = until_heard(&bench, &bench.client(), "job.finished", |e| {
         e["subject"] == json!(job)
     });
     assert_eq!(
@@ -397,7 +402,7 @@ fn a_subscriber_that_loops_costs_its_own_place() {
         .unwrap()
         .expect(200);
     behave(&bench, "hello");
-    until_heard(&bench.client(), "job.finished", |_| true);
+    until_heard(&bench, &bench.client(), "job.finished", |_| true);
 }
 
 #[test]

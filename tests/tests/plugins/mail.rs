@@ -56,8 +56,11 @@ fn the_table_of_a_capture_is_mailed_once_the_gateway_takes_it() {
     let gateway = Receiver::start(Answer::Status(500));
     let bench = bench(&gateway);
     let client = bench.client();
-    // Without a gateway in its configuration it mails nothing.
+    // Without a gateway in its configuration it mails nothing. It reads that when it hears of the capture.
     capture(&bench);
+    let delivered = format!("hostd_plugin_events_delivered_total{{plugin=\"{PLUGIN}\"}} 1");
+    let metrics = || client.get("/metrics").unwrap().text;
+    until(metrics, |page| page.lines().any(|line| line == delivered)).unwrap();
     let url = format!("mail_url={}", gateway.url("/v3/example.com/messages"));
     let mut order = vec!["configure", PLUGIN];
     for setting in [

@@ -15,7 +15,7 @@ use super::{Bench, MARK, component, key, with_key};
 const PROXY: &str = "test.proxy";
 
 /// More calls than these tests make fail within a version's trial.
-const LIMITS: &str = "[limits]\ncompute_ms = 300\ndeadline_ms = 3000\nmemory_mib = 16\n";
+const LIMITS: &str = "[limits]\ncompute_ms = 1000\ndeadline_ms = 10000\nmemory_mib = 16\n";
 
 /// A package of the component, with these tables in its manifest.
 fn packed(bench: &Bench, version: &str, tables: &str) -> PathBuf {
@@ -210,7 +210,7 @@ fn a_reader_that_does_not_read_holds_memory_and_no_instance() {
 
 #[test]
 fn a_reader_that_keeps_it_waiting_is_not_held_against_it() {
-    let bench = bench("[limits]\nin_flight = 8\ndeadline_ms = 1000\n");
+    let bench = bench("[limits]\nin_flight = 8\ndeadline_ms = 4000\n");
     let readers: Vec<TcpStream> = (0..6)
         .map(|_| {
             raw(

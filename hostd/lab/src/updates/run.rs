@@ -3,9 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pods::{OTA_PART_BYTES_MAX, OtaProgress, OtaTarget, Pod, PodError, PodEvent, Session};
-use tokio::sync::broadcast;
-use tokio::time::timeout;
+use pods::{
+    OTA_PART_BYTES_MAX, OtaProgress, OtaTarget, Pod, PodError, PodEvent, PodState, Session,
+};
+use serde_json::Value;
+use tokio::sync::{broadcast, watch};
+use tokio::time::{Instant, timeout};
 use tracing::{info, warn};
 
 use super::image::Image;
@@ -37,6 +40,13 @@ pub(super) struct Run {
     pub(crate) during: During,
     pub image: Image,
     pub terms: Terms,
+}
+
+/// What tells that a pod has restarted since this was made.
+struct Restart {
+    since: Instant,
+    events: broadcast::Receiver<PodEvent>,
+    states: watch::Receiver<PodState>,
 }
 
 /// Why an update failed.
@@ -104,7 +114,7 @@ impl Run {
             why = live.stopped() => return Err(why.into()),
             () = self.visit.over() => return Err(Stop::Lease.into()),
         }
-        let events = self.pod.events();
+        let restart = Restart::of(&self.pod);
         advance(&live, &self.updates, Event::Install).await?;
         match self.pod.ota_commit().await {
             Ok(_) => {}
@@ -114,7 +124,27 @@ impl Run {
         }
         self.session = None;
         advance(&live, &self.updates, Event::Committed).await?;
-        check_version(&self.pod, &live, &self.terms, events).await
+        check_version(&self.pod, &live, &self.terms, restart).await
+    }
+}
+
+impl Restart {
+    fn of(pod: &Pod) -> Self {
+        let mut states = pod.watch();
+        states.mark_unchanged();
+        Self {
+            since: Instant::now(),
+            events: pod.events(),
+            states,
+        }
+    }
+
+    /// Resolves when it has.
+    async fn seen(self) -> Result<(), PodError> {
+        tokio::select! {
+            restarted = restarted(self.events) => restarted,
+            () = younger(self.states, self.since) => Ok(()),
+        }
     }
 }
 
@@ -123,9 +153,9 @@ async fn check_version(
     pod: &Pod,
     live: &Live,
     terms: &Terms,
-    events: broadcast::Receiver<PodEvent>,
+    restart: Restart,
 ) -> Result<(), RunError> {
-    let restart = timeout(REBOOT_WAIT, restarted(events)).await;
+    let restart = timeout(REBOOT_WAIT, restart.seen()).await;
     restart.map_err(|_| RunError::NoRestart)??;
     let online = pod.wait_online(REBOOT_WAIT).await;
     online.map_err(|_| RunError::NoReturn)?;
@@ -278,6 +308,22 @@ async fn restarted(mut events: broadcast::Receiver<PodEvent>) -> Result<(), PodE
             }
         }
     }
+}
+
+/// Resolves when the pod says that it runs for less time than has passed since then. Of two restarts within seconds, into
+/// the same firmware, the second is no event: uptimes are compared with some slack there.
+async fn younger(mut states: watch::Receiver<PodState>, since: Instant) {
+    while states.changed().await.is_ok() {
+        let uptime_ms = match &*states.borrow_and_update() {
+            PodState::Online(facts) => facts.raw.get("uptime_ms").and_then(Value::as_u64),
+            _ => None,
+        };
+        if uptime_ms.is_some_and(|ms| Duration::from_millis(ms) < since.elapsed()) {
+            return;
+        }
+    }
+    // The pod was let go, which its events say.
+    std::future::pending().await
 }
 
 /// A pod's failure with its cause, for people.

@@ -12,8 +12,9 @@ const PAUSE_NS: u64 = 20_000_000;
 
 /// A response whose head was sent.
 pub(crate) struct Answer {
-    body: OutgoingBody,
+    /// Before the body, which may not go while its stream is held: fields go in this order.
     stream: OutputStream,
+    body: OutgoingBody,
 }
 
 impl Answer {
@@ -36,7 +37,7 @@ impl Answer {
         let Ok(stream) = body.write() else {
             std::process::abort()
         };
-        Self { body, stream }
+        Self { stream, body }
     }
 
     /// Write bytes, as long as somebody reads them.

@@ -51,10 +51,10 @@ pub(crate) struct Audience {
     pub(crate) read_by: Option<Instant>,
 }
 
-/// When there is room, or nobody who reads.
+/// When there is room, or nobody who reads. Whoever holds it does not hold up the end of the body.
 #[derive(Debug, Clone)]
 pub(crate) struct Room {
-    parts: mpsc::Sender<io::Result<Bytes>>,
+    parts: mpsc::WeakSender<io::Result<Bytes>>,
     read_by: Option<Instant>,
 }
 
@@ -114,7 +114,7 @@ impl Pipe {
     /// To wait for.
     pub(crate) fn when_room(&self) -> Room {
         Room {
-            parts: self.parts.clone(),
+            parts: self.parts.downgrade(),
             read_by: self.audience.read_by,
         }
     }
@@ -139,6 +139,11 @@ impl Pipe {
         Ok(())
     }
 
+    /// Whether all that was promised has left: a reader that has it all may go.
+    fn is_whole(&self) -> bool {
+        self.held.is_empty() && self.length == Some(self.written)
+    }
+
     fn pass_on(&mut self) -> Result<(), WriteError> {
         use mpsc::error::TrySendError;
         if self.held.is_empty() && !self.parts.is_closed() {
@@ -150,7 +155,9 @@ impl Pipe {
                 return Err(WriteError::Closed);
             }
             Err(TrySendError::Full(())) => {}
-            Err(TrySendError::Closed(())) if self.audience.is_none => self.held.clear(),
+            Err(TrySendError::Closed(())) if self.audience.is_none || self.is_whole() => {
+                self.held.clear();
+            }
             Err(TrySendError::Closed(())) => return Err(WriteError::Closed),
         }
         Ok(())
@@ -174,12 +181,16 @@ impl Room {
 
     /// Whether nothing need be waited for.
     pub(crate) fn is_there(&self) -> bool {
-        self.parts.capacity() > 0 || self.parts.is_closed() || self.is_over()
+        let has_room = |parts: mpsc::Sender<_>| parts.capacity() > 0 || parts.is_closed();
+        self.parts.upgrade().is_none_or(has_room) || self.is_over()
     }
 
     /// Wait. Needs a tokio runtime with time.
     pub(crate) async fn wait(self) {
-        let room = self.parts.reserve();
+        let Some(parts) = self.parts.upgrade() else {
+            return;
+        };
+        let room = parts.reserve();
         match self.read_by {
             Some(by) => drop(tokio::time::timeout_at(by.into(), room).await),
             None => drop(room.await),
@@ -274,5 +285,26 @@ mod tests {
         drop(reader);
         head.write(b"a").unwrap();
         assert!(head.finish(None).is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_reader_that_has_all_that_was_promised_may_go() {
+        let (mut pipe, mut reader) = super::pipe(Some(1), Audience::default());
+        pipe.write(b"a").unwrap();
+        assert_eq!(reader.parts.recv().await.unwrap().unwrap(), "a");
+        drop(reader);
+        assert!(pipe.room().is_ok());
+        assert!(matches!(pipe.write(b"b"), Err(WriteError::Failed(_))));
+        assert!(pipe.finish(None).is_ok());
+    }
+
+    #[tokio::test]
+    async fn who_waits_for_room_does_not_hold_up_the_end() {
+        let (pipe, mut reader) = super::pipe(None, Audience::default());
+        let room = pipe.when_room();
+        pipe.finish(None).unwrap();
+        assert!(reader.parts.recv().await.is_none());
+        assert!(room.is_there());
+        room.wait().await;
     }
 }
