@@ -9,6 +9,9 @@ use tests::{Client, Line, Opened, PodSim, Server, Socket};
 /// Longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// Longer than the silence that a pod wants before an escape.
+const POD_PAUSE: Duration = Duration::from_millis(1_200);
+
 /// LA9 sends, LA10 receives, and a wire joins them: the target is an echo.
 const ECHO: &str = "rx=10&tx=9";
 
@@ -175,9 +178,14 @@ fn rates_breaks_and_escapes() {
     other.say(&json!({"type": "break", "ms": 120}));
     assert_eq!(line.told("break")["ms"], 120);
     // The break is on the wire, but not among the bytes. The pod would read commands after this
-    // escape; the line is opened anew, and bytes stay bytes.
-    line.write(b"+++");
-    line.expect(b"+++");
+    // escape, which a break does not interrupt; the line is opened anew, and bytes stay bytes.
+    std::thread::sleep(POD_PAUSE);
+    line.write(b"++");
+    line.expect(b"++");
+    other.say(&json!({"type": "break"}));
+    line.told("break");
+    line.write(b"+");
+    line.expect(b"+");
     let open = line.told("open");
     assert_eq!(
         (&open["because"], &open["baud"]),

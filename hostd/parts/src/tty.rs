@@ -4,7 +4,7 @@
 //! such work.
 
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -37,8 +37,31 @@ pub(crate) struct Setting {
 #[derive(Debug)]
 pub(crate) struct Tty {
     /// Always there until it is dropped.
-    fd: Option<AsyncFd<Arc<OwnedFd>>>,
+    fd: Option<AsyncFd<Arc<Descriptor>>>,
     path: PathBuf,
+}
+
+/// Its descriptor. The line is let go when nobody has it any more, since whoever held it low may have been cut off, even
+/// while a thread was about to hold it.
+#[derive(Debug)]
+struct Descriptor(OwnedFd);
+
+impl AsFd for Descriptor {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+impl AsRawFd for Descriptor {
+    fn as_raw_fd(&self) -> RawFd {
+        self.0.as_raw_fd()
+    }
+}
+
+impl Drop for Descriptor {
+    fn drop(&mut self) {
+        let _ = hold_low(&self.0, false);
+    }
 }
 
 impl Tty {
@@ -54,7 +77,7 @@ impl Tty {
             .map_err(|error| explained(path, error))?;
         // SAFETY: the descriptor is closed only after the `AsyncFd` has let go of it, since both own it.
         #[expect(unsafe_code, reason = "the way to wait for a descriptor of one's own")]
-        let fd = unsafe { AsyncFd::register(Arc::new(fd)) }?;
+        let fd = unsafe { AsyncFd::register(Arc::new(Descriptor(fd))) }?;
         Ok(Self {
             fd: Some(fd),
             path: path.to_owned(),
@@ -71,7 +94,18 @@ impl Tty {
         set.map_err(io::Error::other)?
     }
 
-    /// Holds the line that it drives low, once what was written is sent, or no longer.
+    /// Waits until what was written is sent. Cancelling leaves a thread that waits for it.
+    ///
+    /// # Errors
+    /// The port is gone.
+    pub(crate) async fn drain(&self) -> io::Result<()> {
+        let fd = self.fd().get_ref().clone();
+        let drained = spawn_blocking(move || tcdrain(&fd)).await;
+        let drained = drained.map_err(io::Error::other)?;
+        drained.map_err(|error| explained(&self.path, error.into()))
+    }
+
+    /// Holds the line that it drives low, or no longer.
     ///
     /// # Errors
     /// The port cannot do that, or is gone.
@@ -122,7 +156,7 @@ impl Tty {
         }
     }
 
-    fn fd(&self) -> &AsyncFd<Arc<OwnedFd>> {
+    fn fd(&self) -> &AsyncFd<Arc<Descriptor>> {
         self.fd.as_ref().expect("it is there until it is dropped")
     }
 }
@@ -134,8 +168,6 @@ impl Drop for Tty {
         };
         // The kernel holds up whoever closes a port until everything was sent.
         let close = move || {
-            // Whoever held it low may have been cut off.
-            let _ = hold_low(&fd, false);
             let _ = tcflush(&fd, QueueSelector::IOFlush);
             drop(fd);
         };
@@ -151,14 +183,13 @@ fn open(path: &Path, setting: Setting) -> io::Result<OwnedFd> {
     let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let fd = rustix::fs::open(path, flags, Mode::empty())?;
     ioctl_tiocexcl(&fd)?;
+    // A server that was killed may have held it low.
+    let _ = hold_low(&fd, false);
     set(&fd, setting)?;
     Ok(fd)
 }
 
 fn hold_low(fd: impl AsFd, is_held: bool) -> io::Result<()> {
-    if is_held {
-        tcdrain(&fd)?;
-    }
     // SAFETY: neither request has an argument.
     #[expect(unsafe_code, reason = "requests for which no library has a function")]
     let held = unsafe {

@@ -10,7 +10,7 @@ use pod_protocol::escape::Escape;
 use pod_protocol::{UART_BREAK_MS, UART_BREAK_MS_MAX};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::{Duration, Instant, sleep, sleep_until, timeout};
+use tokio::time::{Duration, Instant, sleep, sleep_until, timeout, timeout_at};
 
 use crate::args::Args;
 use crate::bench::PIPE_BYTES;
@@ -43,6 +43,9 @@ const DRAIN_MAX: Duration = Duration::from_secs(1);
 
 /// Longest wait before a break for bytes to be sent that were given before it.
 const AHEAD_MAX: Duration = Duration::from_secs(5);
+
+/// What a port may take beside that to begin a break and to end it.
+const BREAK_SLACK: Duration = Duration::from_secs(5);
 
 /// How often one who waits for the end of a session tries again.
 const TAKE_EVERY: Duration = Duration::from_millis(20);
@@ -78,6 +81,27 @@ struct Break {
     lasts: Duration,
     /// Learns how it went.
     done: oneshot::Sender<io::Result<()>>,
+}
+
+impl Break {
+    /// Holds the line of a port low, once what was written is sent, unless nobody waits for it any more.
+    async fn hold(&self, port: &Tty, sent: Instant) -> io::Result<()> {
+        let until = Instant::now() + AHEAD_MAX;
+        let drained = timeout_at(until, port.drain()).await;
+        drained.map_err(|_| unsent())??;
+        // The device has bytes of its own to send.
+        sleep_until(sent.min(until)).await;
+        if self.done.is_closed() {
+            return Ok(());
+        }
+        port.hold_low(true).await?;
+        sleep(self.lasts).await;
+        port.hold_low(false).await
+    }
+}
+
+fn unsent() -> io::Error {
+    io::Error::other("the serial port is busy with bytes from before the break")
 }
 
 impl Uart {
@@ -194,12 +218,17 @@ impl Uart {
         let session = session.ok_or(Refuse::NoUart)?;
         let (done, is_done) = oneshot::channel();
         let lasts = Duration::from_millis(ms);
-        let asked = session.send(Break { lasts, done }).await;
-        asked.map_err(|_| Refuse::NoUart)?;
-        match is_done.await {
-            Ok(Ok(())) => Ok(Value::Null),
-            Ok(Err(error)) => Err(Refuse::Part(error.to_string())),
-            Err(_) => Err(Refuse::NoUart),
+        let held = async {
+            let asked = session.send(Break { lasts, done }).await;
+            asked.map_err(|_| Refuse::NoUart)?;
+            is_done.await.map_err(|_| Refuse::NoUart)
+        };
+        match timeout(AHEAD_MAX + lasts + BREAK_SLACK, held).await {
+            Ok(held) => match held? {
+                Ok(()) => Ok(Value::Null),
+                Err(error) => Err(Refuse::Part(error.to_string())),
+            },
+            Err(_) => Err(Refuse::Part(unsent().to_string())),
         }
     }
 
@@ -272,38 +301,40 @@ impl Opened {
                         escape.sent(&bytes);
                         self.write(&bytes, client).await?;
                     }
-                    self.pass_until(self.sent.min(Instant::now() + AHEAD_MAX), client).await?;
-                    self.hold_low(wish, client).await?;
+                    self.send_break(wish, client).await?;
                 }
                 () = sleep_until(escape.complete()), if escape.is_pending() => return Ok(()),
             }
         }
     }
 
-    /// Holds the line low, and lets it go whatever happens meanwhile.
-    async fn hold_low(&mut self, wish: Break, client: &mut Client) -> Result<(), Gone> {
-        let mut passed = Ok(());
-        let mut held = self.port.hold_low(true).await;
-        if held.is_ok() {
-            passed = self.pass_until(Instant::now() + wish.lasts, client).await;
-            held = self.port.hold_low(false).await;
-        }
-        // Who asked may have gone.
-        let _ = wish.done.send(held);
-        passed
-    }
-
-    /// Passes on what arrives, until an instant.
-    async fn pass_until(&mut self, until: Instant, client: &mut Client) -> Result<(), Gone> {
-        loop {
-            tokio::select! {
-                received = self.received.recv() => match received {
-                    Some(bytes) => client.write_raw(&bytes).await?,
-                    None => return Err(Gone),
-                },
-                () = sleep_until(until) => return Ok(()),
+    /// Holds the line low once all was sent; what arrives meanwhile goes to the client.
+    async fn send_break(&mut self, wish: Break, client: &mut Client) -> Result<(), Gone> {
+        let (port, sent) = (self.port.clone(), self.sent);
+        let (over, mut is_over) = oneshot::channel::<()>();
+        // A task of its own: neither a client that takes nothing nor the end of this session makes it longer.
+        tokio::spawn(async move {
+            let held = wish.hold(&port, sent).await;
+            // Who asked may have gone.
+            let _ = wish.done.send(held);
+            drop(over);
+        });
+        let passed = loop {
+            let received = tokio::select! {
+                received = self.received.recv() => received,
+                _ = &mut is_over => return Ok(()),
+            };
+            let passed = match received {
+                Some(bytes) => client.write_raw(&bytes).await,
+                None => Err(Gone),
+            };
+            if passed.is_err() {
+                break passed;
             }
-        }
+        };
+        // The port is not free before.
+        let _ = is_over.await;
+        passed
     }
 
     /// Writes all bytes; what arrives meanwhile goes to the client, so that neither waits for the other.

@@ -4,6 +4,7 @@
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sender {
     pub(crate) tx: u8,
+    pub(crate) baud: u32,
     /// The end of what is on the line already.
     pub(crate) sent_to_ns: u64,
 }

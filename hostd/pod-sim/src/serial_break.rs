@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::args::Args;
 use super::next::Next;
+use super::pins::bits_ns;
 use super::refuse::Refuse;
 use super::world::World;
 
@@ -16,7 +17,8 @@ pub(crate) fn send_break(world: &mut World, args: &Args<'_>, now_ns: u64) -> Res
     let sender = world.uart_sender.as_mut().ok_or(Refuse::NoUart)?;
     let from_ns = now_ns.max(sender.sent_to_ns);
     let at_ns = from_ns + ms * 1_000_000;
-    sender.sent_to_ns = at_ns;
+    // The line is high for a bit before the next byte, whose start nobody would see otherwise.
+    sender.sent_to_ns = at_ns + bits_ns(1, sender.baud);
     world.digital.pins.hold_low(sender.tx, from_ns, at_ns);
     let answer = Ok(Value::Null);
     Ok(Next::Later { at_ns, answer })

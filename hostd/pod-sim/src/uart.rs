@@ -58,7 +58,11 @@ impl Uart {
         }
         world.digital.pins.claim_all(&claims, now_ns)?;
         world.uart_since_ns = Some(now_ns);
-        world.uart_sender = Some(Sender { tx, sent_to_ns: 0 });
+        world.uart_sender = Some(Sender {
+            tx,
+            baud,
+            sent_to_ns: 0,
+        });
         let pull_up = bit(rx) & super::pins::PULL_UP_MASK != 0;
         let idle = world.digital.pins.pull_mask(now_ns) & bit(rx) == 0;
         let pulled = pull_up && idle && world.digital.pins.bank_mv() == PULL_BANK_MV;

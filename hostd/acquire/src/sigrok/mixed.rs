@@ -105,7 +105,7 @@ impl Lines {
             .filter(|line| line.len() <= LINE_BYTES_MAX);
         let line = line.ok_or_else(|| malformed(bytes))?.trim_ascii();
         if let Some(rate) = line.strip_prefix(RATE) {
-            let rate = rate.trim().parse().ok().filter(|rate| *rate > 0);
+            let rate = rate.trim().parse::<u64>().ok().filter(|rate| *rate > 0);
             self.rate_hz = Some(rate.ok_or_else(|| malformed(bytes))?);
             return Ok(());
         }

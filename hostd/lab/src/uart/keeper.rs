@@ -47,6 +47,9 @@ pub(super) struct Keeper {
     /// Selected if the bank has no voltage.
     bank_mv: u32,
     session: Option<Session>,
+    /// What the session was sent last, and when. A break does not interrupt an escape.
+    escape: Escape,
+    last: Instant,
     /// If set, a pod that is away is restarting for its update.
     updating: watch::Receiver<bool>,
 }
@@ -82,6 +85,8 @@ impl Keeper {
             requests,
             bank_mv,
             session: None,
+            escape: Escape::BEGIN,
+            last: Instant::now(),
             updating,
         }
     }
@@ -118,7 +123,9 @@ impl Keeper {
         loop {
             let mut step = self.carry().await;
             if let Step::Break(ms) = &mut step {
-                if self.pod.uart_break(*ms).await.is_ok() {
+                // The pod would read commands by the end of the break.
+                let is_escaped = self.escape.is_complete();
+                if !is_escaped && self.pod.uart_break(*ms).await.is_ok() {
                     self.tell(&step);
                     continue;
                 }
@@ -195,6 +202,8 @@ impl Keeper {
             begun => begun,
         };
         self.session = Some(begun.map_err(|e| refused(&e))?);
+        self.escape = Escape::BEGIN;
+        self.last = Instant::now();
         Ok(())
     }
 
@@ -212,11 +221,9 @@ impl Keeper {
         let session = self.session.as_mut().expect("a session was begun");
         let mut buffer = vec![0; READ_BYTES];
         let mut out = Bytes::new();
-        let mut escape = Escape::BEGIN;
-        let mut last = Instant::now();
         let mut write_first = false;
         loop {
-            let escaped = out.is_empty() && escape.is_complete();
+            let escaped = out.is_empty() && self.escape.is_complete();
             tokio::select! {
                 moved = transfer(session, &mut buffer, &out, write_first) => match moved {
                     Ok(Moved::Read(count @ 1..)) => {
@@ -226,7 +233,7 @@ impl Keeper {
                     Ok(Moved::Wrote(count @ 1..)) => {
                         write_first = false;
                         out.advance(count);
-                        last = Instant::now();
+                        self.last = Instant::now();
                         let flushed = tokio::time::timeout(POD_WAIT, session.flush()).await;
                         if !matches!(flushed, Ok(Ok(()))) {
                             return Step::Gone("it takes nothing".to_owned());
@@ -240,8 +247,8 @@ impl Keeper {
                 },
                 request = self.requests.recv(), if out.is_empty() => match request {
                     Some(Request::Write(bytes)) => {
-                        escape.follow(&bytes, last.elapsed());
-                        last = Instant::now();
+                        self.escape.follow(&bytes, self.last.elapsed());
+                        self.last = Instant::now();
                         out = bytes;
                     }
                     Some(Request::Baud(baud)) => return Step::Baud(baud),
@@ -249,10 +256,10 @@ impl Keeper {
                     // The line itself can still send.
                     None => std::future::pending().await,
                 },
-                () = tokio::time::sleep_until((last + ESCAPE_PAUSE).into()), if escaped => {
+                () = tokio::time::sleep_until((self.last + ESCAPE_PAUSE).into()), if escaped => {
                     return Step::Escape;
                 }
-                () = tokio::time::sleep_until((last + POD_WAIT).into()), if !out.is_empty() => {
+                () = tokio::time::sleep_until((self.last + POD_WAIT).into()), if !out.is_empty() => {
                     return Step::Gone("it takes nothing".to_owned());
                 }
             }

@@ -5,9 +5,11 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Termios, tcgetattr};
 use tokio::task::spawn_blocking;
+use tokio::time::{Duration, sleep};
 
 /// The target's end of a serial port.
 pub(super) struct Port {
@@ -33,6 +35,21 @@ impl Port {
     /// Sends bytes to the server.
     pub(super) fn say(&self, bytes: &[u8]) {
         assert_eq!(rustix::io::write(&self.master, bytes).unwrap(), bytes.len());
+    }
+
+    /// Sends bytes until nobody takes any more.
+    pub(super) async fn flood(&self) {
+        let flags = fcntl_getfl(&self.master).unwrap();
+        fcntl_setfl(&self.master, flags | OFlags::NONBLOCK).unwrap();
+        let mut refused = 0;
+        while refused < 20 {
+            if rustix::io::write(&self.master, &[0x55; 1024]).is_ok() {
+                refused = 0;
+            } else {
+                refused += 1;
+                sleep(Duration::from_millis(10)).await;
+            }
+        }
     }
 
     /// Waits for so many bytes of the server.

@@ -3,7 +3,7 @@
 use base::config::{Parity, UartPart};
 use pod_protocol::escape::GUARD;
 use serde_json::json;
-use tokio::time::sleep;
+use tokio::time::{Duration, Instant, sleep};
 
 use super::bench::{Line, bench, lacks};
 use super::port::Port;
@@ -76,6 +76,30 @@ async fn a_session_carries_bytes_at_the_rate_that_is_asked_for() {
     assert_eq!(line.ask(json!({"cmd": "ping"})).await, Ok(json!("pong")));
     let pins = commands.ask(json!({"cmd": "la_pins"})).await.unwrap();
     assert_eq!(pins["pins"], json!([]));
+}
+
+#[tokio::test]
+async fn a_client_that_takes_nothing_makes_no_break_longer() {
+    let dir = tempfile::tempdir().unwrap();
+    let link = dir.path().join("usb-adapter");
+    let port = Port::plug(&link);
+    let bench = bench(None, part(&link, Parity::None), None);
+    let mut commands = Line::to(&bench).await;
+    let mut line = Line::to(&bench).await;
+    let start = json!({"cmd": "uart_proxy_start", "rx": 5, "tx": 4});
+    line.ask(start).await.unwrap();
+    let began = Instant::now();
+    let broken = async {
+        let broken = commands.ask(json!({"cmd": "uart_break", "ms": 1000})).await;
+        (broken, began.elapsed())
+    };
+    let flooded = async {
+        sleep(Duration::from_millis(200)).await;
+        port.flood().await;
+    };
+    let ((broken, took), ()) = tokio::join!(broken, flooded);
+    assert_eq!(broken, Ok(json!(null)));
+    assert!(took < Duration::from_secs(5), "{took:?}");
 }
 
 #[tokio::test]

@@ -58,7 +58,8 @@ fn bytes_and_line(told: &[Told]) -> (Vec<u8>, Option<Told>) {
         Told::Bytes(bytes) => Some(bytes.clone()),
         Told::Line(..) | Told::Break(_) => None,
     });
-    let first = told.iter().position(|told| !is_line(&told));
+    let is_bytes = |told: &Told| matches!(told, Told::Bytes(_));
+    let first = told.iter().position(is_bytes);
     let before = &told[..first.unwrap_or(told.len())];
     (
         bytes.flatten().collect(),
