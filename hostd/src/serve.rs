@@ -144,15 +144,20 @@ async fn serve(
         .context("serve")?;
     admin.stop();
     gateway.sockets.stop().await;
+    end(&services).await?;
+    info!("stopped");
+    Ok(())
+}
+
+/// Stops what works on its own, and closes the store behind it.
+async fn end(services: &Services) -> anyhow::Result<()> {
     services.dialled.stop().await;
     services.flashing.stop().await;
     services.updates.stop().await;
     services.captures.stop().await;
     services.analysis.stop().await;
     services.devices.stop();
-    services.store.close().await.context("close the store")?;
-    info!("stopped");
-    Ok(())
+    services.store.close().await.context("close the store")
 }
 
 /// A listener at this address, and where it listens.

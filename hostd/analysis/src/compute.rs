@@ -269,7 +269,7 @@ fn facts(board: &Board) -> Facts {
     let bounds = board.bounds();
     let has_outline = !board.outline.is_empty() && !bounds.is_empty();
     let outline_mm =
-        has_outline.then(|| [bounds.max.x - bounds.min.x, bounds.max.y - bounds.min.y]);
+        has_outline.then_some([bounds.max.x - bounds.min.x, bounds.max.y - bounds.min.y]);
     Facts {
         layer_count: count(board.layers.len()),
         net_count: count(board.nets.iter().filter(|net| !net.name.is_empty()).count()),

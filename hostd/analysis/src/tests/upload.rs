@@ -104,86 +104,65 @@ async fn what_the_organisation_has_need_not_come_again_and_tells_others_nothing(
     assert!(!again.await.unwrap().already_uploaded);
 }
 
+/// What is wrong with an upload of this, as the field that is named.
+async fn refused_field(stage: &Stage, project: &str, upload: NewUpload) -> &'static str {
+    let begun = stage.analysis.begin_upload(ORG, "ada", project, upload);
+    match begun.await {
+        Err(Error::Invalid { field, .. }) => field,
+        other => panic!("{other:?}"),
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn names_sizes_and_digests_are_checked() {
+async fn names_and_digests_are_checked() {
+    let stage = Stage::with(EmiConfig::default()).await;
+    let project = stage.project(ORG).await;
+    let long = "x".repeat(201);
+    for bad in ["", "  ", "a\nb", &long] {
+        let field = refused_field(&stage, &project, new(bad, None)).await;
+        assert_eq!(field, "filename", "{bad:?}");
+        let refused = stage
+            .analysis
+            .create_project(ORG, "ada", bad, SourceKind::Gerber)
+            .await;
+        let is_named = matches!(refused, Err(Error::Invalid { field: "name", .. }));
+        assert!(is_named, "{bad:?}");
+    }
+    let upper = ABC.to_uppercase();
+    for bad in ["", "xyz", &ABC[1..], &upper] {
+        let field = refused_field(&stage, &project, new("a", Some(bad))).await;
+        assert_eq!(field, "sha256", "{bad}");
+        let refused = stage.analysis.lookup(ORG, bad).await;
+        let field = matches!(
+            refused,
+            Err(Error::Invalid {
+                field: "sha256",
+                ..
+            })
+        );
+        assert!(field, "{bad}");
+    }
+    let split = NewUpload {
+        content_type: Some("text/html\r\nx: y".to_owned()),
+        ..new("a", None)
+    };
+    let field = refused_field(&stage, &project, split).await;
+    assert_eq!(field, "content_type");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sizes_are_checked() {
     let stage = Stage::with(EmiConfig {
         upload_mib_max: 1,
         ..EmiConfig::default()
     })
     .await;
     let project = stage.project(ORG).await;
-    let long = "x".repeat(201);
-    for bad in ["", "  ", "a\nb", &long] {
-        let refused = stage
-            .analysis
-            .begin_upload(ORG, "ada", &project, new(bad, None))
-            .await;
-        assert!(
-            matches!(
-                refused,
-                Err(Error::Invalid {
-                    field: "filename",
-                    ..
-                })
-            ),
-            "{bad:?}"
-        );
-        let refused = stage
-            .analysis
-            .create_project(ORG, "ada", bad, SourceKind::Gerber)
-            .await;
-        assert!(
-            matches!(refused, Err(Error::Invalid { field: "name", .. })),
-            "{bad:?}"
-        );
-    }
-    let upper = ABC.to_uppercase();
-    for bad in ["", "xyz", &ABC[1..], &upper] {
-        let refused = stage
-            .analysis
-            .begin_upload(ORG, "ada", &project, new("a", Some(bad)))
-            .await;
-        assert!(
-            matches!(
-                refused,
-                Err(Error::Invalid {
-                    field: "sha256",
-                    ..
-                })
-            ),
-            "{bad}"
-        );
-        let refused = stage.analysis.lookup(ORG, bad).await;
-        assert!(
-            matches!(
-                refused,
-                Err(Error::Invalid {
-                    field: "sha256",
-                    ..
-                })
-            ),
-            "{bad}"
-        );
-    }
-    let split = NewUpload {
-        content_type: Some("text/html\r\nx: y".to_owned()),
+    let of_size = |size| NewUpload {
+        size_bytes: Some(size),
         ..new("a", None)
     };
-    let refused = stage
-        .analysis
-        .begin_upload(ORG, "ada", &project, split)
-        .await;
-    assert!(matches!(
-        refused,
-        Err(Error::Invalid {
-            field: "content_type",
-            ..
-        })
-    ));
-    let large = NewUpload {
-        size_bytes: Some((1 << 20) + 1),
-        ..new("a", None)
-    };
+    let large = of_size((1 << 20) + 1);
     let refused = stage
         .analysis
         .begin_upload(ORG, "ada", &project, large)
@@ -191,13 +170,9 @@ async fn names_sizes_and_digests_are_checked() {
     assert!(matches!(refused, Err(Error::TooLarge { max: 1_048_576 })));
     let refused = stage.upload(ORG, "a", &"x".repeat((1 << 20) + 1)).await;
     assert!(matches!(refused, Err(Error::TooLarge { .. })));
-    let small = NewUpload {
-        size_bytes: Some(7),
-        ..new("a", None)
-    };
     let begun = stage
         .analysis
-        .begin_upload(ORG, "ada", &project, small)
+        .begin_upload(ORG, "ada", &project, of_size(7))
         .await
         .unwrap();
     let admitted = stage

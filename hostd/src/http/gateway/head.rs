@@ -12,7 +12,7 @@ const LEASE: [&str; 2] = ["x-bench-lease", "x-benchpod-lease"];
 /// Longest request id accepted from a client.
 const REQUEST_ID_BYTES_MAX: usize = 64;
 
-/// Credentials stay in the host. The runtime drops headers that concern only the connection.
+/// Credentials stay in the host, as does the lease. The runtime drops headers that concern only the connection.
 const WITHHELD: [HeaderName; 3] = [AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION];
 
 /// The lease that a request shows.
@@ -21,11 +21,11 @@ pub(super) fn lease(headers: &HeaderMap) -> Option<String> {
     value.to_str().ok().map(|id| id.trim().to_owned())
 }
 
-/// What a handler may see: everything but credentials.
+/// What a handler may see: everything but what opens something.
 pub(super) fn visible_headers(headers: &HeaderMap) -> Vec<(String, String)> {
     headers
         .iter()
-        .filter(|(name, _)| !WITHHELD.contains(name))
+        .filter(|(name, _)| !WITHHELD.contains(name) && !LEASE.contains(&name.as_str()))
         .filter_map(|(name, value)| {
             Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
         })
