@@ -425,7 +425,7 @@ mod tests {
     fn mistakes_come_with_a_way_out() {
         let error = |line| parse(line).unwrap_err();
         assert!(error("tset").contains("did you mean `test`?"));
-        assert!(error("zzz").contains("there are: attack, bench, build"));
+        assert!(error("qqq").contains("there are: attack, bench, build"));
         assert!(error("ci --verbos").contains("did you mean `--verbose`?"));
         assert!(error("ci --toolchain debain").contains("did you mean `debian`?"));
         assert!(error("ci --toolchain").contains("needs a value"));

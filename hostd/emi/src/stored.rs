@@ -41,6 +41,8 @@ pub struct StoredFinding {
     pub layer: String,
     pub x: f64,
     pub y: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bbox: Option<[f64; 4]>,
     pub at: Place,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,
@@ -48,6 +50,8 @@ pub struct StoredFinding {
     pub limit: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
+    #[serde(default)]
+    pub assumed: Vec<String>,
 }
 
 /// Why a stored report is none.
@@ -117,10 +121,12 @@ impl From<&Finding> for StoredFinding {
             layer: finding.layer.clone(),
             x: finding.x,
             y: finding.y,
+            bbox: finding.bbox,
             at: finding.at.clone(),
             value: finding.value,
             limit: finding.limit,
             unit: finding.unit.map(str::to_owned),
+            assumed: finding.assumed.clone(),
         }
     }
 }

@@ -102,7 +102,7 @@ fn those_who_may_not_learn_nothing_and_change_nothing() {
         ),
         (
             "a session for one device",
-            token(&server, &json!({"devices": [server.device()]})),
+            token(&server, &json!({"devices": ["demo"]})),
             403,
             "wrong_credential",
         ),

@@ -525,6 +525,9 @@ fn what_only_the_server_reaches_is_not_reached_by_its_name() {
     let bench = reaching("");
     let receiver = Receiver::start(Answer::Status(200));
     let port = receiver.url("").rsplit(':').next().unwrap().to_owned();
+    bench
+        .plugin(&["approve", PROXY, "--interface", "http-out"])
+        .ok();
     for host in ["127.0.0.1", "[::1]", "169.254.169.254"] {
         let pattern = format!("http://{host}:{port}/*");
         bench.plugin(&["approve", PROXY, "--http", &pattern]).ok();

@@ -320,8 +320,23 @@ fn script(text: &str, folder: &tempfile::TempDir) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-fn solve() -> Work {
-    work(Kind::Solve, json!({"net": "SCK", "highest_hz": 3e9}))
+/// A solver asked about SCK, which ends at two pads.
+fn solve(folder: &tempfile::TempDir) -> Work {
+    let mut board = std::fs::read_to_string(SLOT).unwrap();
+    board.truncate(board.trim_end().len() - 1);
+    for (reference, x) in [("U1", 10), ("U2", 50)] {
+        board += &format!(
+            "(footprint \"u\" (layer \"F.Cu\") (at {x} 20) (property \"Reference\" \"{reference}\" (at 0 0) (layer \"F.SilkS\"))\n\
+             (pad \"1\" smd rect (at 0 0) (size 0.3 0.3) (layers \"F.Cu\") (net \"SCK\")))\n"
+        );
+    }
+    board += ")\n";
+    let file = folder.path().join("ended.kicad_pcb");
+    std::fs::write(&file, board).unwrap();
+    Work {
+        file,
+        ..work(Kind::Solve, json!({"net": "SCK", "highest_hz": 3e9}))
+    }
 }
 
 fn a_net_is_solved_by_a_program_of_others() {
@@ -334,14 +349,14 @@ fn a_net_is_solved_by_a_program_of_others() {
         events.push(event);
         Ok(())
     };
-    let ended = children.run(&solve(), &mut tell, &stopped).unwrap();
+    let ended = children.run(&solve(&folder), &mut tell, &stopped).unwrap();
     assert_eq!(ended.summary["net"], "SCK");
     let names: Vec<String> = files(events).into_iter().map(|made| made.name).collect();
     assert_eq!(names, ["model.xml", "solve.json", "solve.csv"]);
     assert_eq!(std::fs::read_dir(work.path()).unwrap().count(), 0);
     let unknown = Work {
         params: json!({"net": "NO_SUCH_NET"}).as_object().unwrap().clone(),
-        ..solve()
+        ..solve(&folder)
     };
     let refused = children.run(&unknown, &mut |_| Ok(()), &stopped);
     assert_eq!(code(refused).0, "refused");
@@ -352,7 +367,7 @@ fn a_solver_that_fails_or_is_stopped_leaves_nothing() {
     for text in ["#!/bin/sh\nexit 0\n", "#!/bin/sh\necho no >&2\nexit 3\n"] {
         let folder = tempfile::tempdir().unwrap();
         let (children, work) = solving(&script(text, &folder));
-        let ended = children.run(&solve(), &mut |_| Ok(()), &stopped);
+        let ended = children.run(&solve(&folder), &mut |_| Ok(()), &stopped);
         assert_eq!(code(ended).0, "solver", "{text}");
         assert_eq!(std::fs::read_dir(work.path()).unwrap().count(), 0);
     }
@@ -365,7 +380,7 @@ fn a_solver_that_fails_or_is_stopped_leaves_nothing() {
         }
         Ok(())
     };
-    let ended = children.run(&solve(), &mut tell, &stopped);
+    let ended = children.run(&solve(&folder), &mut tell, &stopped);
     assert_eq!(ended, Err(Unfinished::Stopped));
     assert_eq!(std::fs::read_dir(work.path()).unwrap().count(), 0);
 }

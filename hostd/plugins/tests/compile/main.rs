@@ -321,22 +321,17 @@ fn nobody_waits_in_a_full_queue() {
 fn dropping_the_future_ends_the_child_and_its_group() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("pids");
+    // It may write no file.
+    let made = Command::new("mkfifo").arg(&path).status();
+    assert!(made.unwrap().success());
     let text = format!("sleep 600 & echo $$ $! > {}; wait", path.display());
     let pids = block_on(async {
         let compiler = script(&text);
         let work = compiler.compile(vec![].into());
-        let has_started = async {
-            loop {
-                let pids = std::fs::read_to_string(&path).unwrap_or_default();
-                if pids.ends_with('\n') {
-                    return pids;
-                }
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
-        };
+        let has_started = tokio::task::spawn_blocking(move || std::fs::read_to_string(path));
         tokio::select! {
             done = work => panic!("{done:?}"),
-            pids = has_started => pids,
+            pids = has_started => pids.unwrap().unwrap(),
         }
     });
     for pid in pids.split_whitespace() {

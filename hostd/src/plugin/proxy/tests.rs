@@ -90,5 +90,6 @@ fn a_response_keeps_what_is_a_plugins_to_say() {
         body: None,
     };
     let refused = super::reply(response).unwrap_err();
-    assert!(format!("{refused:?}").contains("65 headers"), "{refused:?}");
+    let causes: Vec<String> = refused.chain().map(ToString::to_string).collect();
+    assert!(causes.concat().contains("65 headers"), "{causes:?}");
 }

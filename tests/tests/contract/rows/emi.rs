@@ -235,7 +235,7 @@ fn results() -> Vec<Rows> {
             .refusal(404, "not_found", call("/emi/runs/<missing>/artifacts")),
         rows("emi.artifact")
             .success(200, call("/emi/runs/<run>/artifacts/rules.json"))
-            .refusal(404, "not_found", call("/emi/runs/<run>/artifacts/a/b.json"))
+            .refusal(404, "not_found", call("/emi/runs/<run>/artifacts/none.json"))
             .refusal(404, "not_found", call("/emi/runs/<missing>/artifacts/rules.json")),
         rows("emi.file")
             .success(
