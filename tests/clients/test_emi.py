@@ -107,9 +107,11 @@ def local(tmp_path):
     config.write_text("[emi]\nlocal = true\n")
     ready = tmp_path / "ready.json"
     serve = [HOSTD, "serve", "--demo", "--listen", "127.0.0.1:0", "--config", config]
+    # Variables of that prefix are a server's configuration.
+    own = {name: value for name, value in os.environ.items() if not name.startswith("HOSTD_")}
     with open(tmp_path / "log", "wb") as log:
         command = [*serve, "--data-dir", tmp_path / "data", "--ready-file", ready]
-        process = subprocess.Popen(command, stdout=log, stderr=log)
+        process = subprocess.Popen(command, stdout=log, stderr=log, env=own)
     end = time.monotonic() + START_WAIT_S
     while not (ready.exists() and ready.read_text().endswith("\n")):
         assert process.poll() is None and time.monotonic() < end, (tmp_path / "log").read_text()

@@ -83,10 +83,23 @@ fn unpowered() -> Arc<SimPod> {
 /// A simulated pod whose target has power, whoever does that.
 async fn simulated() -> Arc<SimPod> {
     let sim = unpowered();
-    let own: Arc<dyn Transport> = sim.clone();
-    let mut own = Line::to(&own).await;
+    let mut own = line_of(&sim).await;
     own.ask(json!({"cmd": "la_voltage", "mv": 3300})).await;
     own.ask(json!({"cmd": "target_power", "efuse": 1, "state": 1}))
         .await;
     sim
+}
+
+/// Starts the target afresh. One that a probe left running takes more time than a machine has that is emulated itself.
+async fn restarted(sim: &Arc<SimPod>) {
+    let mut own = line_of(sim).await;
+    for state in [0, 1] {
+        own.ask(json!({"cmd": "target_power", "efuse": 1, "state": state}))
+            .await;
+    }
+}
+
+async fn line_of(sim: &Arc<SimPod>) -> Line {
+    let own: Arc<dyn Transport> = sim.clone();
+    Line::to(&own).await
 }

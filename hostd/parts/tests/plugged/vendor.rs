@@ -47,6 +47,7 @@ async fn used_and_pulled_out<D: Device>(
     let away = format!("the probe {vendor:04x}:{product:04x}:{SERIAL} is not plugged in");
     lost(&bench, &away).await;
     for _ in 0..2 {
+        restarted(&sim).await;
         let attached = Attached::new(plug(&sim)).unwrap();
         let mut line = Line::to(&bench).await;
         let status = line.until_missing(&[]).await;
