@@ -81,7 +81,7 @@ impl<S: Stream> Client<S> {
     /// [`Gone`] if the client closes before that.
     pub(crate) async fn wait_until(&mut self, shared: &Shared, at_ns: u64) -> Result<(), Gone> {
         tokio::select! {
-            () = tokio::time::sleep_until(shared.instant(at_ns)) => Ok(()),
+            () = shared.sleep_until(at_ns) => Ok(()),
             () = self.closed() => Err(Gone),
         }
     }

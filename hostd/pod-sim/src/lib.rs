@@ -29,6 +29,7 @@ mod can;
 mod capture;
 mod certificate;
 mod client;
+mod clock;
 mod commands;
 mod config;
 mod console;

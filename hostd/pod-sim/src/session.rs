@@ -69,7 +69,7 @@ async fn answer<S: Stream>(
         Ok(Next::Capture(plan)) => capture::run(shared, client, plan).await,
         Ok(Next::Measure(measure)) => measure.run(shared, client).await,
         Ok(Next::ResetPulse { end_ns }) => {
-            tokio::time::sleep_until(shared.instant(end_ns)).await;
+            shared.sleep_until(end_ns).await;
             let data = reset::report(false);
             client.send(&json!({"status": "ok", "data": data})).await
         }
@@ -77,7 +77,7 @@ async fn answer<S: Stream>(
         Ok(Next::Pattern(pattern)) => pattern.run(shared, client).await,
         Ok(Next::Calibrate(run)) => calibrate::run(shared, client, run).await,
         Ok(Next::Later { at_ns, answer }) => {
-            tokio::time::sleep_until(shared.instant(at_ns)).await;
+            shared.sleep_until(at_ns).await;
             match answer {
                 Ok(data) => client.ok(data).await,
                 Err(refusal) => client.refuse(&refusal).await,
@@ -119,7 +119,7 @@ async fn read_adc<S: Stream>(
         Err(refusal) => return client.refuse(&refusal).await,
     };
     let end_ns = adc::burst_end_ns(hold.since_ns());
-    tokio::time::sleep_until(shared.instant(end_ns)).await;
+    shared.sleep_until(end_ns).await;
     let read = shared.with(|world, _| adc::burst(&world.converters, path, end_ns));
     drop(hold);
     match read {

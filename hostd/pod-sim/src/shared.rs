@@ -8,6 +8,7 @@ use tokio::sync::{Notify, watch};
 use tokio::time::{Duration, Instant};
 
 use super::SimConfig;
+use super::clock::Clock;
 use super::faults::Faults;
 use super::world::World;
 
@@ -19,7 +20,7 @@ pub(crate) struct Shared {
     world: Mutex<World>,
     /// Notified after every command that may have changed a wire: armed triggers then search again.
     changed: Notify,
-    epoch: Instant,
+    clock: Clock,
     pub(crate) plugged: watch::Sender<bool>,
     /// Number of restarts so far.
     pub(crate) boots: watch::Sender<u64>,
@@ -36,7 +37,7 @@ impl Shared {
         Self {
             world: Mutex::new(World::new(config)),
             changed: Notify::new(),
-            epoch: Instant::now(),
+            clock: Clock::new(),
             plugged: watch::channel(true).0,
             boots: watch::channel(0).0,
             connections: AtomicUsize::new(0),
@@ -47,20 +48,25 @@ impl Shared {
 
     /// Nanoseconds since the pod was started.
     pub(crate) fn now_ns(&self) -> u64 {
-        let elapsed = self.epoch.elapsed().as_nanos();
-        u64::try_from(elapsed).expect("a pod runs for less than 584 years")
+        self.clock.now_ns()
     }
 
-    /// The instant `ns` after the start.
+    /// The earliest instant at which it can be this time of the pod.
     pub(crate) fn instant(&self, ns: u64) -> Instant {
-        self.epoch + std::time::Duration::from_nanos(ns)
+        self.clock.instant(ns)
     }
 
-    /// Runs `work` on the pod's state, at the current instant.
+    /// Waits until this time of the pod.
+    pub(crate) async fn sleep_until(&self, ns: u64) {
+        self.clock.sleep_until(ns).await;
+    }
+
+    /// Runs `work` on the pod's state, at the current instant. For the pod this takes no time.
     pub(crate) fn with<T>(&self, work: impl FnOnce(&mut World, u64) -> T) -> T {
         // Every state that a panicking command can leave is valid: claims come before changes.
         let mut world = self.world.lock().unwrap_or_else(PoisonError::into_inner);
-        let now_ns = self.now_ns();
+        let stopped = self.clock.stop();
+        let now_ns = stopped.now_ns();
         // The target and an emulated sensor do what is due, before and after anyone sees the state.
         world.catch_up(now_ns);
         let done = work(&mut world, now_ns);
@@ -83,7 +89,7 @@ impl Shared {
             let now_ns = self.now_ns();
             let look_ns = self.with(|world, _| world.target.is_some().then_some(now_ns + PASS_NS));
             let wake_ns = look_ns.map_or(end_ns, |look_ns| look_ns.min(end_ns));
-            tokio::time::sleep_until(self.instant(wake_ns)).await;
+            self.sleep_until(wake_ns).await;
             if wake_ns == end_ns {
                 return;
             }

@@ -107,7 +107,7 @@ impl Dap {
             let request = exactly(client, length).await?;
             let done_ns = open.process(&request, &mut response);
             if done_ns > shared.now_ns() + AHEAD_NS {
-                tokio::time::sleep_until(shared.instant(done_ns)).await;
+                shared.sleep_until(done_ns).await;
             }
             let frame = dap_frame::encode(&response);
             let frame = frame.expect("a probe answers with at most a packet");
@@ -165,7 +165,7 @@ impl Open {
             }
             tokio::select! {
                 () = changed => {}
-                () = tokio::time::sleep_until(shared.instant(until_ns)) => {}
+                () = shared.sleep_until(until_ns) => {}
             }
         }
     }

@@ -48,11 +48,10 @@ pub(crate) async fn wait(
             _ => {}
         }
         let wake_ns = target_wake_ns.map_or(to_ns, |at_ns| at_ns.min(deadline_ns));
-        let wake = shared.instant(found.unwrap_or(wake_ns));
         let elapsed = tokio::select! {
             biased;
             () = changed => false,
-            () = tokio::time::sleep_until(wake) => true,
+            () = shared.sleep_until(found.unwrap_or(wake_ns)) => true,
         };
         if elapsed && found.is_none() {
             // Nothing found up to here, and the past cannot change; the current instant still can.

@@ -139,7 +139,7 @@ impl Uart {
                     return Ok(());
                 }
                 () = changed => {}
-                () = tokio::time::sleep_until(shared.instant(wake.unwrap_or(0))), if wake.is_some() => {}
+                () = shared.sleep_until(wake.unwrap_or(0)), if wake.is_some() => {}
             }
         }
     }
