@@ -57,14 +57,14 @@ pub mod bindings {
         imports: { default: async },
         exports: { default: async },
         with: {
-            "bench:host/http-types": runtime::bindings::bench::host::http_types,
-            "bench:host/captures.capture": super::captures::OpenCapture,
-            "bench:host/uploads.upload": lab::blobs::Staged,
+            "hostd:host/http-types": runtime::bindings::hostd::host::http_types,
+            "hostd:host/captures.capture": super::captures::OpenCapture,
+            "hostd:host/uploads.upload": lab::blobs::Staged,
         },
     });
 }
 
-use bindings::bench::host as wit;
+use bindings::hostd::host as wit;
 
 /// What is wrong with a cursor, as a phrase to follow its name; none for a cursor from an earlier
 /// page.

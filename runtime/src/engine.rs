@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use sha2::{Digest, Sha256};
 use wasmtime::component::{Component, HasSelf, Linker};
 
-use crate::bindings::bench::host::http_types;
+use crate::bindings::hostd::host::http_types;
 use crate::failure::LoadError;
 use crate::state::{CallData, State};
 use crate::threads::Threads;
@@ -142,7 +142,7 @@ impl Engine {
         })
     }
 
-    /// A linker that holds `bench:host/http-types` and nothing else.
+    /// A linker that holds `hostd:host/http-types` and nothing else.
     ///
     /// # Panics
     /// Never: an empty linker has no name that could clash.

@@ -31,7 +31,7 @@ const WITHHELD: [&str; 8] = [
     "x-request-id",
 ];
 
-crate::exports!(bindings::Handler, bindings::HandlerPre, "bench:host/http");
+crate::exports!(bindings::Handler, bindings::HandlerPre, "hostd:host/http");
 
 /// Whether a request header, in lower case, concerns only the host and is kept from guests.
 #[must_use]
@@ -127,7 +127,7 @@ impl<T: CallData> Invoke<T, bindings::Handler> for ListRoutes {
         exports: &bindings::Handler,
         store: &mut Store<State<T>>,
     ) -> impl Future<Output = wasmtime::Result<Vec<Route>>> + Send {
-        exports.bench_host_http().call_routes(store)
+        exports.hostd_host_http().call_routes(store)
     }
 }
 
@@ -141,6 +141,6 @@ impl<T: CallData> Invoke<T, bindings::Handler> for Handle<'_> {
         exports: &bindings::Handler,
         store: &mut Store<State<T>>,
     ) -> impl Future<Output = wasmtime::Result<Response>> + Send {
-        exports.bench_host_http().call_handle(store, self.0)
+        exports.hostd_host_http().call_handle(store, self.0)
     }
 }

@@ -1,8 +1,8 @@
-//! Runs guests: WebAssembly components of any world, handlers (`bench:host/http`) above all.
+//! Runs guests: WebAssembly components of any world, handlers (`hostd:host/http`) above all.
 //!
 //! This crate knows the engine, instances, limits and failures, and nothing of what a guest is
 //! for. The embedder decides what a guest may reach by what it adds to the [`Engine::linker`];
-//! only `bench:host/http-types` is linked here. A guest that loops, recurses, eats memory, panics
+//! only `hostd:host/http-types` is linked here. A guest that loops, recurses, eats memory, panics
 //! or answers nonsense costs its own call and one instance, never the process.
 //!
 //! ```text
@@ -40,7 +40,7 @@ mod stream;
 mod threads;
 mod upgrade;
 
-pub use bindings::bench::host::http_types::{
+pub use bindings::hostd::host::http_types::{
     Body, Caller, Credential, Credentials, Request, Response, Role, Route,
 };
 pub use engine::{Engine, EngineError, EngineOptions, TICK_MS, precompile};
@@ -74,8 +74,8 @@ pub mod bindings {
         imports: { default: async },
         exports: { default: async },
         with: {
-            "bench:host/http-types.body-stream": crate::BodyStream,
-            "bench:host/http-types.upgrade": crate::Upgrade,
+            "hostd:host/http-types.body-stream": crate::BodyStream,
+            "hostd:host/http-types.upgrade": crate::Upgrade,
         },
     });
 }

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use crate::Response;
-use crate::bindings::bench::host::http_types::Body;
+use crate::bindings::hostd::host::http_types::Body;
 use crate::failure::CallError;
 use crate::state::CallData;
 use crate::stream::BodyStream;

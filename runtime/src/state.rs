@@ -3,7 +3,7 @@
 use wasmtime::ResourceLimiter;
 use wasmtime::component::{Resource, ResourceTable};
 
-use crate::bindings::bench::host::http_types;
+use crate::bindings::hostd::host::http_types;
 use crate::stream::BodyStream;
 use crate::upgrade::Upgrade;
 use admission::Requester;

@@ -55,7 +55,7 @@ fn a_component_that_asks_for_more_than_its_world_is_refused_by_name() {
     .unwrap();
     let said = refusal(folder.path());
     assert!(
-        said.contains("handler devices") && said.contains("bench:host/"),
+        said.contains("handler devices") && said.contains("hostd:host/"),
         "{said}"
     );
 }

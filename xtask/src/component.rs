@@ -27,7 +27,7 @@ pub(crate) fn attach(component: &mut Vec<u8>, name: &str, data: &[u8]) {
     CustomSection { name, data }.append_to_component(component);
 }
 
-/// The names of everything a component imports, such as `bench:host/log@0.1.0`.
+/// The names of everything a component imports, such as `hostd:host/log@0.1.0`.
 pub(crate) fn imports(component: &[u8]) -> Result<BTreeSet<String>> {
     let decoded = decode(component).context("failed to read a component")?;
     let DecodedWasm::Component(resolve, world) = decoded else {

@@ -31,12 +31,11 @@ mod shape;
 pub mod testing;
 mod words;
 
-pub use bench::host::{
+pub use bindings::hostd::host::{
     badges, builds, captures, decode, devices, emi, flashing, http_types, jobs, keys, leases, log,
     plugins, pod, recordings, replay, secrets, sessions, store, tokens, trust, tunnels, uarts,
     updates, uploads, users, waveforms, webhooks,
 };
-pub use bindings::bench;
 pub use error::{ApiError, FieldProblem, TextProblem};
 pub use fields::Fields;
 pub use http_types::{Body, Busy, Caller, Credential, Credentials, Request, Response, Role};
@@ -92,7 +91,7 @@ macro_rules! serve {
         mod component {
             struct Component;
 
-            impl $crate::bindings::exports::bench::host::http::Guest for Component {
+            impl $crate::bindings::exports::hostd::host::http::Guest for Component {
                 fn routes() -> Vec<$crate::http_types::Route> {
                     $crate::table($routes)
                 }

@@ -1,4 +1,4 @@
-//! The host that the bench guest meets: one map behind `bench:host/store`.
+//! The host that the bench guest meets: one map behind `hostd:host/store`.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,12 +18,12 @@ use wasmtime::component::{HasSelf, Linker, ResourceTable};
 mod bindings {
     wasmtime::component::bindgen!({
         path: "../wit",
-        inline: "package bench:bench; world stored { import bench:host/store@0.1.0; import bench:host/log@0.1.0; }",
+        inline: "package bench:bench; world stored { import hostd:host/store@0.1.0; import hostd:host/log@0.1.0; }",
         imports: { default: async },
     });
 }
 
-use bindings::bench::host::{log, store};
+use bindings::hostd::host::{log, store};
 
 pub(crate) type Stored = Arc<HashMap<String, Vec<u8>>>;
 

@@ -1,4 +1,4 @@
-//! `bench:host/badges`: pictures of how jobs stand.
+//! `hostd:host/badges`: pictures of how jobs stand.
 
 use dispatch::{JobError, Jobs};
 use notify::{BadgeError, NewBadge, Notices};
@@ -6,7 +6,7 @@ use store::badges::Badge;
 use store::notices::Standing;
 use wasmtime::component::HasData;
 
-use super::bindings::bench::host::badges as w;
+use super::bindings::hostd::host::badges as w;
 use super::{CallLinker, Context, internal, wit};
 use base::clock;
 use identity::Verified;

@@ -1,10 +1,10 @@
-//! `bench:host/builds`: builds of the caller's organisation, reported or made by jobs.
+//! `hostd:host/builds`: builds of the caller's organisation, reported or made by jobs.
 
 use runtime::BodyStream;
 use serde_json::{Map, Value};
 use wasmtime::component::{HasData, Resource, ResourceTable};
 
-use super::bindings::bench::host::builds::{
+use super::bindings::hostd::host::builds::{
     Artifact as WitArtifact, Build as WitBuild, Error, Format as WitFormat, Host, Kind as WitKind,
     Selector as WitSelector, Source, Status as WitStatus,
 };

@@ -1,11 +1,11 @@
-//! `bench:host/captures`: start, watch and read the caller's captures.
+//! `hostd:host/captures`: start, watch and read the caller's captures.
 
 use std::sync::Arc;
 
 use runtime::Upgrade;
 use wasmtime::component::{HasData, Resource, ResourceTable};
 
-use super::bindings::bench::host::captures::{
+use super::bindings::hostd::host::captures::{
     Channel, ChannelType, Error, Frame, FrameData, Frames, Host, HostCapture, Info, Kind, Order,
     Page, Started, Status as WitStatus,
 };

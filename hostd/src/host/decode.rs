@@ -1,4 +1,4 @@
-//! `bench:host/decode`: native protocol decoding of the caller's finished captures.
+//! `hostd:host/decode`: native protocol decoding of the caller's finished captures.
 
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -15,8 +15,8 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 use wasmtime::component::{HasData, Resource, ResourceTable};
 
-use super::bindings::bench::host::captures::Error as CaptureError;
-use super::bindings::bench::host::decode::{
+use super::bindings::hostd::host::captures::Error as CaptureError;
+use super::bindings::hostd::host::decode::{
     self as records, Error, Format as WitFormat, Host, Job,
 };
 use super::door::Door;

@@ -1,4 +1,4 @@
-//! `bench:host/devices`: the caller's devices.
+//! `hostd:host/devices`: the caller's devices.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pods::Capabilities;
 use wasmtime::component::HasData;
 
-use super::bindings::bench::host::devices::{
+use super::bindings::hostd::host::devices::{
     Capabilities as WitCapabilities, Device as WitDevice, Error, Host, Lease, MissingPart,
     Registration, State, Transport,
 };

@@ -2,7 +2,7 @@
 //! interfaces have no other way to a pod.
 
 use super::Context;
-use super::bindings::bench::host::http_types::Busy;
+use super::bindings::hostd::host::http_types::Busy;
 use crate::services::Services;
 use base::clock;
 use identity::Verified;

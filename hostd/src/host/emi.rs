@@ -1,4 +1,4 @@
-//! `bench:host/emi`: boards, and what an analysis of them finds.
+//! `hostd:host/emi`: boards, and what an analysis of them finds.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 use wasmtime::component::{HasData, Resource, ResourceTable};
 
-use super::bindings::bench::host::emi as w;
+use super::bindings::hostd::host::emi as w;
 use super::uploads::{Inbound, given};
 use super::{CallLinker, Context, cursor_rule, internal, wit};
 use admission::Requester;

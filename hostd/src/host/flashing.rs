@@ -1,4 +1,4 @@
-//! `bench:host/flashing`: programming the targets of the caller's devices.
+//! `hostd:host/flashing`: programming the targets of the caller's devices.
 
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pods::PodError;
 use wasmtime::component::{HasData, Resource, ResourceTable};
 
-use super::bindings::bench::host::flashing::{
+use super::bindings::hostd::host::flashing::{
     Artifact, Error, Flash, Host, Order as WitOrder, Outcome as WitOutcome, Phase as WitPhase,
     Source,
 };

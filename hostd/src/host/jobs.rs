@@ -1,4 +1,4 @@
-//! `bench:host/jobs`: jobs of the caller's organisation.
+//! `hostd:host/jobs`: jobs of the caller's organisation.
 
 use std::io;
 
@@ -8,7 +8,7 @@ use runtime::{BodyStream, Upgrade};
 use tokio::sync::mpsc;
 use wasmtime::component::{HasData, Resource, ResourceTable};
 
-use super::bindings::bench::host::jobs as w;
+use super::bindings::hostd::host::jobs as w;
 use super::uploads::given;
 use super::{CallLinker, Context, cursor_rule, internal, wit};
 use identity::Verified;

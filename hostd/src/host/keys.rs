@@ -1,8 +1,8 @@
-//! `bench:host/keys`: API keys that the caller may see and change.
+//! `hostd:host/keys`: API keys that the caller may see and change.
 
 use wasmtime::component::HasData;
 
-use super::bindings::bench::host::keys::{Created, Error, Host, Key as WitKey};
+use super::bindings::hostd::host::keys::{Created, Error, Host, Key as WitKey};
 use super::{CallLinker, Context, internal, wit};
 use base::clock;
 use identity::{Identity, KeyError, Verified};

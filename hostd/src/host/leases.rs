@@ -1,10 +1,10 @@
-//! `bench:host/leases`: one consumer of a device at a time.
+//! `hostd:host/leases`: one consumer of a device at a time.
 
 use std::sync::Arc;
 
 use wasmtime::component::HasData;
 
-use super::bindings::bench::host::leases::{Error, Host, Lease, Released as WitReleased};
+use super::bindings::hostd::host::leases::{Error, Host, Lease, Released as WitReleased};
 use super::door::Door;
 use super::{CallLinker, Context, internal, wit};
 use base::clock;

@@ -1,8 +1,8 @@
-//! `bench:host/log`: handler lines in the operator's log, bounded.
+//! `hostd:host/log`: handler lines in the operator's log, bounded.
 
 use wasmtime::component::HasData;
 
-use super::bindings::bench::host::log::{Host, Level};
+use super::bindings::hostd::host::log::{Host, Level};
 use super::{CallLinker, Context, wit};
 
 /// Lines one request may write.

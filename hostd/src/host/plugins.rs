@@ -1,4 +1,4 @@
-//! `bench:host/plugins`: plugins of the server, for administrators.
+//! `hostd:host/plugins`: plugins of the server, for administrators.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -7,7 +7,7 @@ use base::clock;
 use serde_json::Value;
 use wasmtime::component::{HasData, Resource, ResourceTable};
 
-use super::bindings::bench::host::plugins as w;
+use super::bindings::hostd::host::plugins as w;
 use super::uploads::given;
 use super::{CallLinker, Context, internal, wit};
 use crate::plugin::logs::{Level, Line};

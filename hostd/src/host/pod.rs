@@ -1,4 +1,4 @@
-//! `bench:host/pod`: single commands to the pod behind a device.
+//! `hostd:host/pod`: single commands to the pod behind a device.
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ pub(crate) use pods::protocol::commands::Tier;
 use serde_json::{Map, Value};
 use wasmtime::component::HasData;
 
-pub(crate) use super::bindings::bench::host::pod::Error;
-use super::bindings::bench::host::pod::Host;
+pub(crate) use super::bindings::hostd::host::pod::Error;
+use super::bindings::hostd::host::pod::Host;
 use super::door::Door;
 use super::{CallLinker, Context, wit};
 use lab::leases::Entered;

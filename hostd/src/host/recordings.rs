@@ -1,4 +1,4 @@
-//! `bench:host/recordings`: exports, imports and overviews of captures.
+//! `hostd:host/recordings`: exports, imports and overviews of captures.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -12,8 +12,8 @@ use runtime::BodyStream;
 use tokio::sync::mpsc;
 use wasmtime::component::{HasData, Resource, ResourceTable};
 
-use super::bindings::bench::host::captures::{Error as CaptureError, Info};
-use super::bindings::bench::host::recordings::{
+use super::bindings::hostd::host::captures::{Error as CaptureError, Info};
+use super::bindings::hostd::host::recordings::{
     Content as WitContent, Error, Format as WitFormat, Host, Overview,
 };
 use super::decode::{PART_WAIT_MAX, PARTS_WAITING_MAX, Parts};

@@ -1,9 +1,9 @@
-//! `bench:host/replay`: waveforms out of the DAC of one of the caller's devices.
+//! `hostd:host/replay`: waveforms out of the DAC of one of the caller's devices.
 
 use pods::{PodError, RefusalKind};
 use wasmtime::component::HasData;
 
-use super::bindings::bench::host::replay::{
+use super::bindings::hostd::host::replay::{
     Error, Fault as WitFault, FaultKind, Host, Order as WitOrder, Playing as WitPlaying, Source,
 };
 use super::door::Door;

@@ -1,8 +1,8 @@
-//! `bench:host/secrets`: secrets of the caller's organisation for its jobs.
+//! `hostd:host/secrets`: secrets of the caller's organisation for its jobs.
 
 use wasmtime::component::HasData;
 
-use super::bindings::bench::host::secrets::{Error, Host, Secret, State as WitState};
+use super::bindings::hostd::host::secrets::{Error, Host, Secret, State as WitState};
 use super::{CallLinker, Context, internal, wit};
 use base::clock;
 use identity::Verified;

@@ -1,9 +1,9 @@
-//! `bench:host/sessions`: signing people in, and what a credential stands for.
+//! `hostd:host/sessions`: signing people in, and what a credential stands for.
 
 use runtime::Role;
 use wasmtime::component::HasData;
 
-use super::bindings::bench::host::sessions::{
+use super::bindings::hostd::host::sessions::{
     Error, Host, Identity as WitIdentity, Renewal, Session,
 };
 use super::door::device;

@@ -1,8 +1,8 @@
-//! `bench:host/store`: a handler's own durable keys, kept apart by group and organisation.
+//! `hostd:host/store`: a handler's own durable keys, kept apart by group and organisation.
 
 use wasmtime::component::HasData;
 
-use super::bindings::bench::host::store::{Entry as WitEntry, Error, Host};
+use super::bindings::hostd::host::store::{Entry as WitEntry, Error, Host};
 use super::{CallLinker, Context, internal, wit};
 use store::Store;
 use store::handler_kv::{self, Entry, KvError, Namespace};

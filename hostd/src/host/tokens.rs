@@ -1,8 +1,8 @@
-//! `bench:host/tokens`: cloud-session tokens for the caller.
+//! `hostd:host/tokens`: cloud-session tokens for the caller.
 
 use wasmtime::component::HasData;
 
-use super::bindings::bench::host::tokens::{Error, Host, Token};
+use super::bindings::hostd::host::tokens::{Error, Host, Token};
 use super::door::device_ids;
 use super::{CallLinker, Context, internal, wit};
 use base::clock;

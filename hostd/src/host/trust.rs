@@ -1,9 +1,9 @@
-//! `bench:host/trust`: rules for CI runs, and the exchange of their tokens.
+//! `hostd:host/trust`: rules for CI runs, and the exchange of their tokens.
 
 use wasmtime::component::HasData;
 
-use super::bindings::bench::host::tokens::Token;
-use super::bindings::bench::host::trust::{Edit, Error, Host, NewRule as WitNewRule, Rule};
+use super::bindings::hostd::host::tokens::Token;
+use super::bindings::hostd::host::trust::{Edit, Error, Host, NewRule as WitNewRule, Rule};
 use super::door::device_ids;
 use super::{CallLinker, Context, internal, wit};
 use base::clock;

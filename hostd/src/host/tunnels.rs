@@ -1,4 +1,4 @@
-//! `bench:host/tunnels`: byte streams to a pod, over the WebSocket that a response becomes.
+//! `hostd:host/tunnels`: byte streams to a pod, over the WebSocket that a response becomes.
 
 use std::time::Instant;
 
@@ -6,7 +6,7 @@ use pods::{PodError, SessionKind};
 use runtime::Upgrade;
 use wasmtime::component::{HasData, Resource, ResourceTable};
 
-use super::bindings::bench::host::tunnels::{Error, Host, Kind};
+use super::bindings::hostd::host::tunnels::{Error, Host, Kind};
 use super::door::Door;
 use super::{CallLinker, Context, internal, wit};
 use base::live::BoxedLive;

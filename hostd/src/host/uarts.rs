@@ -1,11 +1,11 @@
-//! `bench:host/uarts`: UART lines, over the WebSocket that a response becomes.
+//! `hostd:host/uarts`: UART lines, over the WebSocket that a response becomes.
 
 use std::sync::Arc;
 
 use runtime::Upgrade;
 use wasmtime::component::{HasData, Resource, ResourceTable};
 
-use super::bindings::bench::host::uarts::{Error, Host, Setting as WitSetting, Wish};
+use super::bindings::hostd::host::uarts::{Error, Host, Setting as WitSetting, Wish};
 use super::door::Door;
 use super::{CallLinker, Context, internal, wit};
 use base::live::BoxedLive;

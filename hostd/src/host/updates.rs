@@ -1,4 +1,4 @@
-//! `bench:host/updates`: firmware updates of pods.
+//! `hostd:host/updates`: firmware updates of pods.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use pods::PodError;
 use wasmtime::component::{HasData, ResourceTable};
 
-use super::bindings::bench::host::updates::{
+use super::bindings::hostd::host::updates::{
     Error, Host, Image as WitImage, Phase as WitPhase, Terms as WitTerms, Update,
 };
 use super::door::Door;

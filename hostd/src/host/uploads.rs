@@ -1,4 +1,4 @@
-//! `bench:host/uploads`: request bodies written to disk for a handler that never sees their bytes.
+//! `hostd:host/uploads`: request bodies written to disk for a handler that never sees their bytes.
 //!
 //! A handler is called twice for such a request. The first time it decides whether to accept the body
 //! and in what form, and returns at once; then the body arrives, at its sender's pace, and holds no
@@ -10,7 +10,7 @@ use admission::Requester;
 use bytes::Bytes;
 use wasmtime::component::{HasData, Resource, ResourceTable};
 
-use super::bindings::bench::host::uploads::{Error, Form, FormFile, Host, HostUpload};
+use super::bindings::hostd::host::uploads::{Error, Form, FormFile, Host, HostUpload};
 use super::{CallLinker, Context, internal, wit};
 use base::multipart;
 use lab::blobs::{Staged, StagedForm};

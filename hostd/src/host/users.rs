@@ -1,9 +1,9 @@
-//! `bench:host/users`: users of the caller's organisation.
+//! `hostd:host/users`: users of the caller's organisation.
 
 use runtime::Role;
 use wasmtime::component::HasData;
 
-use super::bindings::bench::host::users::{Code, Error, Host, User as WitUser};
+use super::bindings::hostd::host::users::{Code, Error, Host, User as WitUser};
 use super::sessions::role;
 use super::{CallLinker, Context, internal, wit};
 use base::clock;

@@ -1,9 +1,9 @@
-//! `bench:host/waveforms`: waveforms of the caller's organisation.
+//! `hostd:host/waveforms`: waveforms of the caller's organisation.
 
 use runtime::BodyStream;
 use wasmtime::component::{HasData, Resource, ResourceTable};
 
-use super::bindings::bench::host::waveforms::{
+use super::bindings::hostd::host::waveforms::{
     Error, Host, Kind as WitKind, Mapping as WitMapping, Output as WitOutput, Page, Previewed,
     Segment as WitSegment, Shape as WitShape, Unit as WitUnit, Waveform,
 };

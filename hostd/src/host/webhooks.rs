@@ -1,10 +1,10 @@
-//! `bench:host/webhooks`: who is told of finished jobs, and of what plugins have to say.
+//! `hostd:host/webhooks`: who is told of finished jobs, and of what plugins have to say.
 
 use notify::{Edit, NewWebhook, Notices, WebhookError};
 use store::webhooks::{Delivery, Event, Phase, Webhook};
 use wasmtime::component::HasData;
 
-use super::bindings::bench::host::webhooks as w;
+use super::bindings::hostd::host::webhooks as w;
 use super::{CallLinker, Context, internal, wit};
 use base::clock;
 use identity::Verified;

@@ -192,7 +192,7 @@ mod tests {
         for unknown in [
             "hostd:plugin/teleport@1.0.0",
             "hostd:plugin/log@1.7.0",
-            "bench:host/keys@0.1.0",
+            "hostd:host/keys@0.1.0",
         ] {
             assert!(told(unknown).is_err(), "{unknown}");
         }

@@ -25,7 +25,7 @@ mod bindings {
         path: ["../wit", "guests/hostile/wit"],
         world: "test:hostile/hostile",
         imports: { default: async | trappable },
-        with: { "bench:host/http-types": runtime::bindings::bench::host::http_types },
+        with: { "hostd:host/http-types": runtime::bindings::hostd::host::http_types },
     });
 }
 

@@ -1,6 +1,6 @@
 //! Converts a capture's order from the contract's types to those of the captures.
 
-use super::super::bindings::bench::host::captures as wit;
+use super::super::bindings::hostd::host::captures as wit;
 use super::super::{Context, internal};
 use lab::captures::order;
 use lab::replay::Stimulus;

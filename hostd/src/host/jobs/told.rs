@@ -6,7 +6,7 @@ use dispatch::{
 };
 use serde_json::{Value, json};
 
-use crate::host::bindings::bench::host::jobs as w;
+use crate::host::bindings::hostd::host::jobs as w;
 use base::clock;
 use store::jobs::{Attempt, End, File, Job, Run};
 

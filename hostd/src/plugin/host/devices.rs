@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use wasmtime::component::{HasData, Resource, ResourceTable};
 
 use super::{PluginLinker, offers, refusal, within};
-use crate::host::bindings::bench::host::devices::{Capabilities, Device, State, Transport};
+use crate::host::bindings::hostd::host::devices::{Capabilities, Device, State, Transport};
 use crate::host::door::Door;
 use crate::host::{self, Context};
 use crate::plugin::call::Acting;
@@ -202,7 +202,7 @@ fn told(error: &host::pod::Error, device: &str) -> Error {
     }
 }
 
-fn held(busy: &crate::host::bindings::bench::host::http_types::Busy) -> String {
+fn held(busy: &crate::host::bindings::hostd::host::http_types::Busy) -> String {
     match &busy.holder {
         Some(holder) => format!(
             "{holder} has leased the device; retry in {} s, or show the lease in the request",

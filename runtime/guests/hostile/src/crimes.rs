@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::hint::black_box;
 
-use crate::bindings::bench::host::http_types::{Body, BodyStream, Response};
+use crate::bindings::hostd::host::http_types::{Body, BodyStream, Response};
 use crate::bindings::test::hostile::probe;
 use crate::text;
 

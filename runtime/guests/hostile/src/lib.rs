@@ -28,11 +28,11 @@ mod bindings {
     use super::Hostile;
 }
 
-use bindings::bench::host::http_types::{Body, Credentials, Request, Response, Route};
+use bindings::hostd::host::http_types::{Body, Credentials, Request, Response, Route};
 
 struct Hostile;
 
-impl bindings::exports::bench::host::http::Guest for Hostile {
+impl bindings::exports::hostd::host::http::Guest for Hostile {
     fn routes() -> Vec<Route> {
         vec![Route {
             name: "hostile.commit".into(),
