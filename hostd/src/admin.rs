@@ -22,7 +22,7 @@ use tracing::{info, warn};
 
 use crate::backup::{self, BackupError, Report};
 use crate::plugin::Plugins;
-use crate::plugin::order::{Order, Told};
+use crate::plugin::command::{Command, Told};
 use crate::services::Services;
 
 /// Name of the socket in the data folder.
@@ -49,7 +49,7 @@ const SERVER_WAIT: Duration = Duration::from_secs(60);
 enum Request {
     /// A backup to this folder.
     Backup(PathBuf),
-    Plugin(Box<Order>),
+    Plugin(Box<Command>),
 }
 
 /// A line of an answer.
@@ -129,7 +129,7 @@ impl Admin {
     async fn carry_out(self: Arc<Self>, request: Request) -> Line {
         match request {
             Request::Backup(target) => self.backup(target).await,
-            Request::Plugin(order) => match self.plugins.carry_out(*order).await {
+            Request::Plugin(command) => match self.plugins.carry_out(*command).await {
                 Ok(told) => Line::Told(told),
                 Err(error) => Line::Error(format!("{error:#}")),
             },
@@ -229,12 +229,12 @@ pub fn backup(data: &Path, target: &Path) -> anyhow::Result<Option<Report>> {
     }
 }
 
-/// Have the server on the data folder `data` carry out an order about plugins; none if no server runs.
+/// Have the server on the data folder `data` carry out a command about plugins; none if no server runs.
 ///
 /// # Errors
 /// The server's error, in its words, or it stops responding.
-pub fn plugin(data: &Path, order: Order) -> anyhow::Result<Option<Told>> {
-    match ask(data, &Request::Plugin(Box::new(order)))? {
+pub fn plugin(data: &Path, command: Command) -> anyhow::Result<Option<Told>> {
+    match ask(data, &Request::Plugin(Box::new(command)))? {
         None => Ok(None),
         Some(Line::Told(told)) => Ok(Some(told)),
         Some(_) => bail!("read the server's answer: it is none about plugins"),

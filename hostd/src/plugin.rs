@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! request ─ at(path) ─> Loaded ─ call(…) ─ rights ─> Guest ─ host/* ─> services
-//! order (operator) ─> Plugins ─ package, grant, record ─> Loaded ─ swap ─> Serving
+//! command (operator) ─> Plugins ─ package, grant, record ─> Loaded ─ swap ─> Serving
 //! ```
 
 use std::collections::HashMap;
@@ -39,6 +39,7 @@ mod authority;
 mod bindings;
 mod call;
 pub mod check;
+pub mod command;
 pub mod component;
 pub mod contract;
 pub mod decoding;
@@ -56,7 +57,6 @@ mod lifecycle;
 mod loaded;
 pub mod logs;
 pub mod meter;
-pub mod order;
 mod outbound;
 mod proxy;
 mod public;
@@ -73,7 +73,7 @@ pub use events::Heard;
 pub use installs::Unheard;
 pub use loaded::Loaded;
 
-/// Who does what an order asks for, in records of plugins.
+/// Who does what a command asks for, in records of plugins.
 const OPERATOR: &str = "operator";
 
 /// Argument with which this program compiles a component for the server that started it.

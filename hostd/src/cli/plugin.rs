@@ -10,7 +10,7 @@ use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 
 use crate::admin;
-use crate::plugin::order::{Order, Told};
+use crate::plugin::command::{Command, Told};
 use base::config::Config;
 
 mod approve;
@@ -126,7 +126,7 @@ impl PluginCommand {
         load: impl FnOnce() -> anyhow::Result<Config>,
         out: &mut dyn Write,
     ) -> anyhow::Result<()> {
-        let order = match self {
+        let command = match self {
             Self::New(new) => return new.run(out),
             Self::Dev(dev) => return dev.run(&load()?, out),
             Self::Component(component) => return component.run(out),
@@ -134,29 +134,29 @@ impl PluginCommand {
             Self::Pack(pack) => return pack.run(out),
             Self::Wit(wit) => return wit.run(out),
             Self::Logs(logs) => return logs.run(&load()?, out),
-            Self::Install(install) => install.order()?,
-            Self::Approve(approve) => approve.order(),
-            Self::Revoke(InOrg { id, org }) => Order::Revoke { id, org },
-            Self::Configure(configure) => configure.order()?,
-            Self::List => Order::List,
-            Self::Enable(Named { id }) => Order::Enable { id },
-            Self::Disable(Named { id }) => Order::Disable { id },
-            Self::Rollback(Named { id }) => Order::RollBack { id },
-            Self::Remove(Remove { id, data }) => Order::Remove { id, data },
+            Self::Install(install) => install.command()?,
+            Self::Approve(approve) => approve.command(),
+            Self::Revoke(InOrg { id, org }) => Command::Revoke { id, org },
+            Self::Configure(configure) => configure.command()?,
+            Self::List => Command::List,
+            Self::Enable(Named { id }) => Command::Enable { id },
+            Self::Disable(Named { id }) => Command::Disable { id },
+            Self::Rollback(Named { id }) => Command::RollBack { id },
+            Self::Remove(Remove { id, data }) => Command::Remove { id, data },
         };
-        shown::print(&ask(&load()?, order)?, out)
+        shown::print(&ask(&load()?, command)?, out)
     }
 }
 
 impl Install {
-    fn order(self) -> anyhow::Result<Order> {
+    fn command(self) -> anyhow::Result<Command> {
         let package = std::path::absolute(&self.package).context("find the package")?;
-        Ok(Order::Install { package })
+        Ok(Command::Install { package })
     }
 }
 
 impl Configure {
-    fn order(self) -> anyhow::Result<Order> {
+    fn command(self) -> anyhow::Result<Command> {
         let InOrg { id, org } = self.of;
         let mut values = serde_json::Map::new();
         for given in &self.set {
@@ -167,7 +167,7 @@ impl Configure {
             values.insert(name.to_owned(), value);
         }
         let values = (!values.is_empty()).then(|| values.into());
-        Ok(Order::Configure { id, org, values })
+        Ok(Command::Configure { id, org, values })
     }
 }
 
@@ -176,7 +176,7 @@ impl Logs {
         let mut from = 0;
         loop {
             let id = self.id.clone();
-            let told = ask(config, Order::Logs { id, from })?;
+            let told = ask(config, Command::Logs { id, from })?;
             if let Told::Lines(lines) = &told {
                 from = lines.last().map_or(from, |line| line.number + 1);
             }
@@ -189,8 +189,8 @@ impl Logs {
     }
 }
 
-fn ask(config: &Config, order: Order) -> anyhow::Result<Told> {
-    match admin::plugin(&config.data_dir, order)? {
+fn ask(config: &Config, command: Command) -> anyhow::Result<Told> {
+    match admin::plugin(&config.data_dir, command)? {
         Some(told) => Ok(told),
         None => bail!(
             "find a server that runs on {}; start it with hostd serve, or name another folder with --data-dir",

@@ -10,8 +10,8 @@ use wasmtime::component::{HasData, Resource, ResourceTable};
 use super::bindings::hostd::host::plugins as w;
 use super::uploads::given;
 use super::{CallLinker, Context, internal, wit};
+use crate::plugin::command::{Approval, Command, Granted, Shown, Told};
 use crate::plugin::logs::{Level, Line};
-use crate::plugin::order::{Approval, Granted, Order, Shown, Told};
 use crate::plugin::refused::Refused;
 use crate::plugin::{Authority, OrderError, Plugins, Unheard};
 use crate::services::Services;
@@ -68,7 +68,7 @@ impl w::Host for View<'_> {
         let package = staged.path().to_owned();
         let place = package.display().to_string();
         let done = self
-            .carried_out(Order::Install { package }, Some(staged))
+            .carried_out(Command::Install { package }, Some(staged))
             .await;
         // Its sender does not know where it was put.
         done.map_err(|error| match error {
@@ -93,12 +93,12 @@ impl w::Host for View<'_> {
             public: rights.public,
             store_mib: rights.store_mib,
         };
-        self.carried_out(Order::Approve(approval), None).await
+        self.carried_out(Command::Approve(approval), None).await
     }
 
     async fn revoke(&mut self, id: String, org: Option<String>) -> Notes {
         let org = org.unwrap_or_default();
-        self.carried_out(Order::Revoke { id, org }, None).await
+        self.carried_out(Command::Revoke { id, org }, None).await
     }
 
     async fn configure(
@@ -113,34 +113,34 @@ impl w::Host for View<'_> {
         let values =
             values.map_err(|error| w::Error::Other(internal(self.context, "plugins", &error)))?;
         let org = org.unwrap_or_default();
-        self.carried_out(Order::Configure { id, org, values }, None)
+        self.carried_out(Command::Configure { id, org, values }, None)
             .await
     }
 
     async fn enable(&mut self, id: String) -> Notes {
-        self.carried_out(Order::Enable { id }, None).await
+        self.carried_out(Command::Enable { id }, None).await
     }
 
     async fn disable(&mut self, id: String) -> Notes {
-        self.carried_out(Order::Disable { id }, None).await
+        self.carried_out(Command::Disable { id }, None).await
     }
 
     async fn roll_back(&mut self, id: String) -> Notes {
-        self.carried_out(Order::RollBack { id }, None).await
+        self.carried_out(Command::RollBack { id }, None).await
     }
 
     async fn remove(&mut self, id: String, data: bool) -> Result<(), w::Error> {
-        let removed = self.carried_out(Order::Remove { id, data }, None).await;
+        let removed = self.carried_out(Command::Remove { id, data }, None).await;
         removed.map(drop)
     }
 
     async fn logs(&mut self, id: String, from_line: u64) -> Result<Vec<w::Line>, w::Error> {
         let (by, plugins) = self.asked().await?;
-        let order = Order::Logs {
+        let command = Command::Logs {
             id,
             from: from_line,
         };
-        match plugins.order(&by, order).await {
+        match plugins.command(&by, command).await {
             Ok(Told::Lines(lines)) => {
                 Ok(lines.into_iter().take(LINES_MAX).map(line_to_wit).collect())
             }
@@ -169,7 +169,7 @@ impl View<'_> {
         by: &Authority,
         plugins: &Arc<Plugins>,
     ) -> Result<(Vec<Shown>, Vec<Refused>), w::Error> {
-        match plugins.order(by, Order::List).await {
+        match plugins.command(by, Command::List).await {
             Ok(Told::Plugins(shown, refused)) if by.is_operator() => Ok((shown, refused)),
             Ok(Told::Plugins(shown, _)) => Ok((shown, Vec::new())),
             Ok(_) => Err(w::Error::Other("the server told something else".to_owned())),
@@ -177,17 +177,17 @@ impl View<'_> {
         }
     }
 
-    /// Have an order carried out, to its end even if the caller goes away. `with` is what it needs until then.
-    async fn carried_out(&mut self, order: Order, with: Option<Staged>) -> Notes {
+    /// Have a command carried out, to its end even if the caller goes away. `with` is what it needs until then.
+    async fn carried_out(&mut self, command: Command, with: Option<Staged>) -> Notes {
         let (by, plugins) = self.asked().await?;
-        let place = match order {
-            Order::Install { .. } => Some(plugins.install_place()),
+        let place = match command {
+            Command::Install { .. } => Some(plugins.install_place()),
             _ => None,
         };
         let place = place.transpose().map_err(|error| self.order_error(error))?;
         let request_id = self.context.request_id.clone();
         let task = tokio::spawn(async move {
-            let done = plugins.order(&by, order).await;
+            let done = plugins.command(&by, command).await;
             let refused = done.as_ref().err().filter(|_| place.is_some());
             let unheard = refused.map(|error| Unheard::new(&plugins, &request_id, error));
             drop((with, place));

@@ -16,15 +16,15 @@ use plugins::installed::InstalledError;
 use plugins::wants::Wants;
 use tracing::info;
 
+use super::command::{Approval, Command, Told};
 use super::logs::Level;
-use super::order::{Approval, Order, Told};
 use super::{Plugins, fault};
 
 /// What operators alone may do, and how one becomes one.
 const OPERATORS_ALONE: &str = "this is for operators: whoever runs the server does it with hostd plugin, or names an \
      organisation in plugins.operator_orgs whose administrators may";
 
-/// Who gives an order over HTTP: an administrator, on behalf of an organisation.
+/// Who gives a command over HTTP: an administrator, on behalf of an organisation.
 #[derive(Debug, Clone)]
 pub struct Authority {
     /// Id and name of the organisation.
@@ -33,7 +33,7 @@ pub struct Authority {
     is_operator: bool,
 }
 
-/// Why an order was not carried out.
+/// Why a command was not carried out.
 #[derive(Debug)]
 pub enum OrderError {
     /// No plugin has this id.
@@ -101,20 +101,20 @@ impl Plugins {
         })
     }
 
-    /// Do what somebody orders over HTTP. An empty organisation in the order is the caller's own.
+    /// Do what somebody orders over HTTP. An empty organisation in the command is the caller's own.
     ///
     /// # Errors
     /// They may not, or why it was not done.
-    pub async fn order(
+    pub async fn command(
         self: &Arc<Self>,
         by: &Authority,
-        mut order: Order,
+        mut command: Command,
     ) -> Result<Told, OrderError> {
-        let org = match &mut order {
-            Order::List => None,
-            Order::Approve(Approval { org, .. })
-            | Order::Revoke { org, .. }
-            | Order::Configure { org, .. } => Some(org),
+        let org = match &mut command {
+            Command::List => None,
+            Command::Approve(Approval { org, .. })
+            | Command::Revoke { org, .. }
+            | Command::Configure { org, .. } => Some(org),
             _ => {
                 by.may_operate()?;
                 None
@@ -128,17 +128,17 @@ impl Plugins {
                 by.may_operate()?;
             }
         }
-        let id = self.known(order.plugin()).await?;
-        if let (Order::Approve(approval), Some(id), false) = (&mut order, &id, by.is_operator) {
+        let id = self.known(command.plugin()).await?;
+        if let (Command::Approve(approval), Some(id), false) = (&mut command, &id, by.is_operator) {
             let wants = self.wanted(id).await?;
             narrow(approval, &wants)?;
         }
-        let verb = order.verb();
-        let told = self.carry_out(order).await.map_err(judged)?;
+        let verb = command.verb();
+        let told = self.carry_out(command).await.map_err(judged)?;
         if let Some(verb) = verb {
             let (org, user) = (by.org.0.as_str(), by.user.as_str());
             let plugin = id.as_ref().map(PluginId::as_str);
-            info!(plugin, order = verb, org, user, "ordered over HTTP");
+            info!(plugin, command = verb, org, user, "ordered over HTTP");
             if let Some(id) = plugin {
                 let line = format!("{verb} was ordered over HTTP by the user {user}");
                 self.log(id).write(Level::Info, "", line);
@@ -147,7 +147,7 @@ impl Plugins {
         Ok(told)
     }
 
-    /// The plugin that an order is about, if it is about one.
+    /// The plugin that a command is about, if it is about one.
     async fn known(&self, id: Option<&str>) -> Result<Option<PluginId>, OrderError> {
         let Some(id) = id else { return Ok(None) };
         let id: PluginId = id.parse().map_err(|_| OrderError::NotFound)?;

@@ -11,7 +11,7 @@ use store::plugins::{Plugin, State};
 use tracing::{info, warn};
 
 use super::Plugins;
-use super::order::Order;
+use super::command::Command;
 
 impl Plugins {
     /// Install what is in `plugins.folder`, and what comes into it, until the server ends. Nothing if there is no such
@@ -89,7 +89,7 @@ impl Plugins {
         };
         if plugin.state == State::Disabled && folder.is_off(id.as_str()) {
             let id = id.as_str().to_owned();
-            self.carry_out(Order::Enable { id }).await?;
+            self.carry_out(Command::Enable { id }).await?;
             return Ok(vec!["it is back, and serves".to_owned()]);
         }
         if self.is_unfinished(&id, &plugin, &taken.digest).await? {

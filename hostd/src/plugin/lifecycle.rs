@@ -17,7 +17,7 @@ use super::loaded::LoadError;
 use super::logs::Level;
 use super::{Loaded, Plugins, fault};
 
-mod orders;
+mod commands;
 mod shown;
 
 /// How long a new version must do well before the one before is given up as a refuge.

@@ -1,13 +1,13 @@
 //! Packages that come over HTTP, whose senders leave before they are installed: bounded, and not forgotten.
 
-use hostd::plugin::order::{Order, Told};
+use hostd::plugin::command::{Command, Told};
 use hostd::plugin::refused::Refused;
 use hostd::plugin::{OrderError, Plugins, Unheard};
 
 use super::stage::Stage;
 
 async fn refused(plugins: &std::sync::Arc<Plugins>) -> Vec<Refused> {
-    match plugins.carry_out(Order::List).await.unwrap() {
+    match plugins.carry_out(Command::List).await.unwrap() {
         Told::Plugins(_, refused) => refused,
         other => panic!("{other:?}"),
     }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::plugin::order::{Approval, Order};
+use crate::plugin::command::{Approval, Command};
 
 /// Without a right, everything that the plugin wants; with one or more, these in addition to what it has.
 #[derive(Debug, Args)]
@@ -45,8 +45,8 @@ pub struct Approve {
 }
 
 impl Approve {
-    pub(super) fn order(self) -> Order {
-        Order::Approve(Approval {
+    pub(super) fn command(self) -> Command {
+        Command::Approve(Approval {
             id: self.id,
             org: self.org,
             devices: self.devices,

@@ -13,7 +13,7 @@ use clap::Args;
 use plugins::manifest::{self, Manifest};
 
 use crate::cli::signals;
-use crate::plugin::order::{Order, Told};
+use crate::plugin::command::{Command, Told};
 
 mod build;
 mod watch;
@@ -109,7 +109,7 @@ impl Bench<'_> {
         }
         self.skip_old_lines(manifest.id.as_str());
         let package = self.folder.clone();
-        let Some(told) = self.ask(Order::Install { package })? else {
+        let Some(told) = self.ask(Command::Install { package })? else {
             return Ok(());
         };
         self.id = Some(manifest.id.as_str().to_owned());
@@ -122,7 +122,7 @@ impl Bench<'_> {
             return;
         }
         self.next_line = 0;
-        let known = self.ask(Order::Logs {
+        let known = self.ask(Command::Logs {
             id: id.to_owned(),
             from: 0,
         });
@@ -156,7 +156,7 @@ impl Bench<'_> {
             return Ok(());
         };
         let from = self.next_line;
-        let Some(told) = self.ask(Order::Logs { id, from })? else {
+        let Some(told) = self.ask(Command::Logs { id, from })? else {
             return Ok(());
         };
         self.log_error = None;
@@ -166,13 +166,13 @@ impl Bench<'_> {
         super::shown::print(&told, out)
     }
 
-    /// Have the server carry out an order; none if the end comes first, in which case the server goes on alone.
-    fn ask(&self, order: Order) -> anyhow::Result<Option<Told>> {
+    /// Have the server carry out a command; none if the end comes first, in which case the server goes on alone.
+    fn ask(&self, command: Command) -> anyhow::Result<Option<Told>> {
         let (answer, answered) = mpsc::sync_channel(1);
         let config = self.config.clone();
         std::thread::spawn(move || {
             // After the end nobody waits for it.
-            let _ = answer.send(super::ask(&config, order));
+            let _ = answer.send(super::ask(&config, command));
         });
         loop {
             match answered.recv_timeout(LOOK_EVERY) {

@@ -4,8 +4,8 @@ use std::io::Write;
 
 use base::clock;
 
+use crate::plugin::command::{Shown, Told};
 use crate::plugin::logs::{Level, Line};
-use crate::plugin::order::{Shown, Told};
 
 pub(super) fn print(told: &Told, out: &mut dyn Write) -> anyhow::Result<()> {
     match told {

@@ -6,7 +6,7 @@ use plugins::manifest::Manifest;
 use store::plugins::{Plugin, State};
 
 use super::super::Plugins;
-use super::super::order::{Granted, Shown};
+use super::super::command::{Granted, Shown};
 use super::NOT_LOADED;
 
 impl Plugins {

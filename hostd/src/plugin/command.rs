@@ -9,10 +9,10 @@ use serde_json::Value;
 use super::logs::Line;
 use super::refused::Refused;
 
-/// An order.
+/// A command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Order {
+pub enum Command {
     /// Install the package at a path that the server can read, a file or a folder.
     Install {
         package: PathBuf,
@@ -52,7 +52,7 @@ pub enum Order {
     },
 }
 
-impl Order {
+impl Command {
     /// Id of the plugin that it is about, if it names one.
     #[must_use]
     pub fn plugin(&self) -> Option<&str> {
@@ -122,7 +122,7 @@ impl Approval {
     }
 }
 
-/// What is told of an order that was carried out.
+/// What is told of a command that was carried out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Told {

@@ -1,4 +1,4 @@
-//! Orders of the operator, carried out one after the other.
+//! Commands of the operator, carried out one after the other.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,8 +12,8 @@ use serde_json::{Map, Value};
 use store::plugins::State;
 use tracing::warn;
 
+use super::super::command::{Approval, Command, Told};
 use super::super::logs::Level;
-use super::super::order::{Approval, Order, Told};
 use super::super::{Loaded, OPERATOR, Plugins};
 
 /// Time for a call that was ended at its deadline to be gone.
@@ -27,25 +27,25 @@ impl Plugins {
     ///
     /// # Errors
     /// Why not, in words for the operator.
-    pub async fn carry_out(self: &Arc<Self>, order: Order) -> anyhow::Result<Told> {
+    pub async fn carry_out(self: &Arc<Self>, command: Command) -> anyhow::Result<Told> {
         let done = |sentence: String| Told::Done(vec![sentence]);
-        Ok(match order {
-            Order::Install { package } => Told::Done(self.install(&package).await?),
-            Order::Approve(approval) => Told::Done(self.approve(&approval).await?),
-            Order::Revoke { id, org } => Told::Done(self.revoke(&known(&id)?, &org).await?),
-            Order::Configure { id, org, values } => {
+        Ok(match command {
+            Command::Install { package } => Told::Done(self.install(&package).await?),
+            Command::Approve(approval) => Told::Done(self.approve(&approval).await?),
+            Command::Revoke { id, org } => Told::Done(self.revoke(&known(&id)?, &org).await?),
+            Command::Configure { id, org, values } => {
                 done(self.configure(&known(&id)?, &org, values).await?)
             }
-            Order::List => Told::Plugins(self.shown().await?, self.refusals.all()),
-            Order::Disable { id } => done(self.disable(&known(&id)?).await?),
-            Order::Enable { id } => Told::Done(self.enable(&known(&id)?).await?),
-            Order::RollBack { id } => {
+            Command::List => Told::Plugins(self.shown().await?, self.refusals.all()),
+            Command::Disable { id } => done(self.disable(&known(&id)?).await?),
+            Command::Enable { id } => Told::Done(self.enable(&known(&id)?).await?),
+            Command::RollBack { id } => {
                 let id = known(&id)?;
                 let _turn = self.changing.lock().await;
                 done(self.roll_back(&id).await?)
             }
-            Order::Remove { id, data } => done(self.remove(&known(&id)?, data).await?),
-            Order::Logs { id, from } => {
+            Command::Remove { id, data } => done(self.remove(&known(&id)?, data).await?),
+            Command::Logs { id, from } => {
                 let id = known(&id)?;
                 self.plugin(&id).await?;
                 Told::Lines(self.log(id.as_str()).since(from))
