@@ -23,7 +23,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::capture::{Capture, Plan, Turning};
 use crate::error::AcquireError;
-use crate::instrument::{Facts, Instrument, Looking, Order, SAMPLES_MAX, Starting};
+use crate::instrument::{Facts, Instrument, Looking, Request, SAMPLES_MAX, Starting};
 use crate::trigger::Search;
 use crate::volts;
 use crate::wiring::Wiring;
@@ -139,14 +139,14 @@ impl Fx2lafw {
         Ok((found, facts))
     }
 
-    async fn start_now(&self, order: Order) -> Result<Capture, AcquireError> {
+    async fn start_now(&self, request: Request) -> Result<Capture, AcquireError> {
         let mut usage = self.claim().await?;
         let (found, facts) = self.look().await?;
-        order.check(&facts)?;
+        request.check(&facts)?;
         let malformed = || AcquireError::Rate;
-        let rate_hz = facts.rates.fitting(order.rate_hz).ok_or_else(malformed)?;
+        let rate_hz = facts.rates.fitting(request.rate_hz).ok_or_else(malformed)?;
         let is_wide = self.is_wide(&found)?;
-        let request = timing::start(rate_hz, is_wide).ok_or_else(malformed)?;
+        let start = timing::start(rate_hz, is_wide).ok_or_else(malformed)?;
         let unit = if is_wide { 2 } else { 1 };
         let bits: Vec<usize> = (0..facts.logic.len()).collect();
         let wiring = Wiring::new(unit, &bits).ok_or_else(malformed)?;
@@ -156,9 +156,8 @@ impl Fx2lafw {
         boot::check_version(&found, &interface).await?;
         let unknown = || Instant::now() + timing::running_dry(SLOWEST_BYTES_PER_S);
         sleep_until(usage.idle_from.unwrap_or_else(unknown)).await;
-        let stream =
-            Stream::start(&found, &interface, request, rate_hz, unit as u64, usage).await?;
-        let search = order
+        let stream = Stream::start(&found, &interface, start, rate_hz, unit as u64, usage).await?;
+        let search = request
             .trigger
             .and_then(|trigger| Search::new(trigger, &wiring, rate_hz));
         #[allow(
@@ -166,10 +165,10 @@ impl Fx2lafw {
             reason = "sample rates are far below 2^52"
         )]
         let rate_hz = rate_hz as f64;
-        let seconds = rates::duration_s(order.samples, rate_hz);
+        let seconds = rates::duration_s(request.samples, rate_hz);
         let plan = Plan {
             unit,
-            samples: order.samples,
+            samples: request.samples,
             rate_hz,
             search,
             turning: Turning::logic(wiring),
@@ -194,7 +193,7 @@ impl Instrument for Fx2lafw {
         Box::pin(async { Ok(self.look().await?.1) })
     }
 
-    fn start(&self, order: Order) -> Starting<'_> {
-        Box::pin(self.start_now(order))
+    fn start(&self, request: Request) -> Starting<'_> {
+        Box::pin(self.start_now(request))
     }
 }

@@ -74,7 +74,7 @@ impl Beside {
 
 /// What to capture.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Order {
+pub struct Request {
     /// What to sample.
     pub input: Input,
     /// How many samples, exactly.
@@ -85,8 +85,8 @@ pub struct Order {
     pub trigger: Option<Trigger>,
 }
 
-impl Order {
-    /// Checks the order against an instrument's facts.
+impl Request {
+    /// Checks the request against an instrument's facts.
     ///
     /// # Errors
     /// Which part of it the instrument cannot do, and what it can.
@@ -172,5 +172,5 @@ pub trait Instrument: Send + Sync + 'static {
 
     /// Starts a capture, and returns as soon as the instrument samples, or was told to where it does not say.
     /// Dropping what is returned, or this future, stops it.
-    fn start(&self, order: Order) -> Starting<'_>;
+    fn start(&self, request: Request) -> Starting<'_>;
 }

@@ -24,7 +24,7 @@ use tokio::time::timeout;
 
 use crate::capture::{Capture, Plan, Turning};
 use crate::error::AcquireError;
-use crate::instrument::{Facts, Input, Instrument, Looking, Order, SAMPLES_MAX, Starting};
+use crate::instrument::{Facts, Input, Instrument, Looking, Request, SAMPLES_MAX, Starting};
 use crate::trigger::Search;
 use crate::volts::{self, VOLT_BYTES};
 use crate::wiring::{UNIT_BYTES_MAX, Wiring};
@@ -177,20 +177,25 @@ impl Sigrok {
         })
     }
 
-    async fn start_now(&self, order: Order) -> Result<Capture, AcquireError> {
+    async fn start_now(&self, request: Request) -> Result<Capture, AcquireError> {
         let shown = self.shown().await?;
         let facts = self.facts_of(&shown)?;
-        order.check(&facts)?;
-        let rate_hz = facts.rates.fitting(order.rate_hz);
-        match order.input {
-            Input::Logic => self.start_logic(&order, &shown, &facts, rate_hz).await,
+        request.check(&facts)?;
+        let rate_hz = facts.rates.fitting(request.rate_hz);
+        match request.input {
+            Input::Logic => self.start_logic(&request, &shown, &facts, rate_hz).await,
             Input::Analog(number) => {
-                let arguments =
-                    analog(&self.driver, &shown, &facts.analog[number], &order, rate_hz);
+                let arguments = analog(
+                    &self.driver,
+                    &shown,
+                    &facts.analog[number],
+                    &request,
+                    rate_hz,
+                );
                 let child = Child::start(self.tool(), &arguments, self.claim().await?)?;
                 let within = within(
-                    order.samples,
-                    order.rate_hz.min(rate_hz.map_or(f64::MAX, hertz)),
+                    request.samples,
+                    request.rate_hz.min(rate_hz.map_or(f64::MAX, hertz)),
                 );
                 let stream = Stream::new(child, self.driver.clone(), None);
                 let (stream, header) = timeout(within, stream.behind_header())
@@ -198,7 +203,7 @@ impl Sigrok {
                     .map_err(|_| AcquireError::Silent { waited: within })??;
                 let plan = Plan {
                     unit: VOLT_BYTES,
-                    samples: order.samples,
+                    samples: request.samples,
                     rate_hz: f64::from(header.rate_hz),
                     search: None,
                     turning: Turning::Analog(facts.fit),
@@ -207,13 +212,13 @@ impl Sigrok {
                 };
                 Ok(Capture::spawn(stream, plan))
             }
-            Input::Both(beside) => self.start_both(&order, beside, &shown, &facts).await,
+            Input::Both(beside) => self.start_both(&request, beside, &shown, &facts).await,
         }
     }
 
     async fn start_logic(
         &self,
-        order: &Order,
+        request: &Request,
         shown: &Shown,
         facts: &Facts,
         rate_hz: Option<u64>,
@@ -221,22 +226,22 @@ impl Sigrok {
         let rate_hz =
             rate_hz.ok_or_else(|| malformed("it tells no sample rates of logic channels"))?;
         let wiring = wiring(shown, facts)?;
-        let mode = Mode::of(order, shown, facts)?;
-        let arguments = logic(&self.driver, shown, &mode, order.samples, rate_hz);
-        let searched = order.trigger.filter(|_| mode == Mode::Searched);
+        let mode = Mode::of(request, shown, facts)?;
+        let arguments = logic(&self.driver, shown, &mode, request.samples, rate_hz);
+        let searched = request.trigger.filter(|_| mode == Mode::Searched);
         let search = searched.and_then(|trigger| Search::new(trigger, &wiring, rate_hz));
-        let waits = order.trigger.filter(|_| searched.is_none());
+        let waits = request.trigger.filter(|_| searched.is_none());
         let wait = waits.map_or(Duration::ZERO, |trigger| {
             Duration::from_millis(trigger.timeout_ms.into())
         });
         let child = Child::start(self.tool(), &arguments, self.claim().await?)?;
         let plan = Plan {
             unit: wiring.unit(),
-            samples: order.samples,
+            samples: request.samples,
             rate_hz: hertz(rate_hz),
             search,
             turning: Turning::logic(wiring),
-            within: wait + within(order.samples, hertz(rate_hz)),
+            within: wait + within(request.samples, hertz(rate_hz)),
             beside: None,
         };
         let stream = Stream::new(child, self.driver.clone(), waits);
@@ -249,8 +254,8 @@ impl Instrument for Sigrok {
         Box::pin(async { self.facts_of(&*self.show().await?) })
     }
 
-    fn start(&self, order: Order) -> Starting<'_> {
-        Box::pin(self.start_now(order))
+    fn start(&self, request: Request) -> Starting<'_> {
+        Box::pin(self.start_now(request))
     }
 }
 

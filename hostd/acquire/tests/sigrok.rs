@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use acquire::{
-    AcquireError, Beside, Capture, Input, Instrument, Order, Rates, Sigrok, SigrokSettings,
+    AcquireError, Beside, Capture, Input, Instrument, Rates, Request, Sigrok, SigrokSettings,
 };
 use pod_protocol::capture::{Edge, Frame, Trigger};
 
@@ -50,8 +50,8 @@ fn written(arguments: &str) -> Vec<u8> {
     called.unwrap().stdout
 }
 
-fn order(input: Input, samples: u64, trigger: Option<(u8, Edge, u32)>) -> Order {
-    Order {
+fn request(input: Input, samples: u64, trigger: Option<(u8, Edge, u32)>) -> Request {
+    Request {
         input,
         samples,
         rate_hz: RATE_HZ,
@@ -129,7 +129,7 @@ async fn levels_are_those_that_sigrok_sampled() {
     let expected =
         written("-d demo:analog_channels=0 -c samplerate=1000000 --samples 100000 -O binary");
     let mut capture = demo
-        .start(order(Input::Logic, 100_000, None))
+        .start(request(Input::Logic, 100_000, None))
         .await
         .unwrap();
     assert!((capture.rate_hz() - RATE_HZ).abs() < 1.0);
@@ -152,7 +152,7 @@ async fn wide_instruments_are_wired_as_configured() {
     ));
     let mut capture = demo
         .unwrap()
-        .start(order(Input::Logic, 5_000, None))
+        .start(request(Input::Logic, 5_000, None))
         .await
         .unwrap();
     let found = words(&mut capture).await.unwrap();
@@ -174,8 +174,8 @@ async fn a_trigger_is_found_and_the_count_is_exact() {
         (Edge::Falling, false),
         (Edge::Low, false),
     ] {
-        let order = order(Input::Logic, 50_000, Some((3, edge, 2_000)));
-        let mut capture = demo.start(order).await.unwrap();
+        let request = request(Input::Logic, 50_000, Some((3, edge, 2_000)));
+        let mut capture = demo.start(request).await.unwrap();
         let found = words(&mut capture).await.unwrap();
         assert_eq!(found.len(), 50_000);
         assert_eq!(found[0] >> 2 & 1 == 1, is_high, "{edge:?}");
@@ -191,11 +191,11 @@ async fn a_trigger_that_does_not_come_is_missed_in_time() {
     };
     // The pattern begins with its eighth channel high for longer than these ten samples.
     let began = Instant::now();
-    let order = Order {
+    let request = Request {
         rate_hz: 100.0,
-        ..order(Input::Logic, 10, Some((8, Edge::Rising, 100)))
+        ..request(Input::Logic, 10, Some((8, Edge::Rising, 100)))
     };
-    let error = words(&mut demo.start(order).await.unwrap()).await;
+    let error = words(&mut demo.start(request).await.unwrap()).await;
     let error = error.unwrap_err().to_string();
     assert_eq!(
         error,
@@ -224,7 +224,7 @@ async fn analog_samples_are_those_that_sigrok_took() {
     });
     let volts: Vec<f64> = volts.collect();
     let mut capture = demo
-        .start(order(Input::Analog(1), 3_000, None))
+        .start(request(Input::Analog(1), 3_000, None))
         .await
         .unwrap();
     assert!((capture.rate_hz() - RATE_HZ).abs() < 1.0);
@@ -248,9 +248,12 @@ async fn analog_samples_are_those_that_sigrok_took() {
 }
 
 /// The words and the volts of a capture of both kinds.
-async fn both(demo: &Sigrok, order: Order) -> Result<(Vec<u16>, Vec<f64>, [f64; 2]), AcquireError> {
+async fn both(
+    demo: &Sigrok,
+    request: Request,
+) -> Result<(Vec<u16>, Vec<f64>, [f64; 2]), AcquireError> {
     let fit = demo.facts().await?.fit;
-    let mut capture = demo.start(order).await?;
+    let mut capture = demo.start(request).await?;
     let rates = [capture.rate_hz(), capture.beside_hz().unwrap()];
     let (mut levels, mut volts) = (Vec::new(), Vec::new());
     while let Some(frame) = capture.next().await {
@@ -290,7 +293,7 @@ async fn levels_and_volts_of_one_run_are_of_one_instant() {
         (Some((2, Edge::Falling, 2_000)), 1),
     ] {
         // As fast as every third or seventh sample at most.
-        let asked = order(
+        let asked = request(
             beside(2_000, RATE_HZ / (every as f64 - 0.1)),
             10_000,
             trigger,
@@ -316,9 +319,9 @@ async fn levels_and_volts_of_one_run_are_of_one_instant() {
             );
         }
     }
-    let far = Order {
+    let far = Request {
         rate_hz: 24e6,
-        ..order(beside(4_000, 1.0), 10, None)
+        ..request(beside(4_000, 1.0), 10, None)
     };
     let refused = both(&demo, far).await.unwrap_err().to_string();
     assert!(refused.contains("closer to each other"), "{refused}");
@@ -331,8 +334,8 @@ async fn dropping_a_capture_ends_the_program_and_frees_the_instrument() {
     let Some(demo) = instrument(driver) else {
         return;
     };
-    let endless = order(Input::Logic, 10, Some((1, Edge::Rising, 600_000)));
-    let endless = Order {
+    let endless = request(Input::Logic, 10, Some((1, Edge::Rising, 600_000)));
+    let endless = Request {
         rate_hz: 1.0,
         ..endless
     };
@@ -343,10 +346,10 @@ async fn dropping_a_capture_ends_the_program_and_frees_the_instrument() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     // One at a time.
-    let busy = demo.start(order(Input::Logic, 10, None)).await;
+    let busy = demo.start(request(Input::Logic, 10, None)).await;
     assert!(matches!(busy, Err(AcquireError::Busy { .. })));
     drop(capture);
-    let mut next = demo.start(order(Input::Logic, 10, None)).await.unwrap();
+    let mut next = demo.start(request(Input::Logic, 10, None)).await.unwrap();
     assert_eq!(words(&mut next).await.unwrap().len(), 10);
     let began = Instant::now();
     while is_running("logic_channels=7") {

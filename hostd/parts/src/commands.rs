@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use acquire::Order;
+use acquire::Request;
 use serde_json::{Value, json};
 
 use crate::args::Args;
@@ -82,11 +82,11 @@ pub(crate) async fn dispatch(parts: &Parts, args: &Args<'_>) -> Result<Next, Ref
 fn capture(
     sampler: &Arc<Sampler>,
     args: &Args<'_>,
-    order: impl Fn(&Sampler, &Args<'_>) -> Result<Order, Refuse>,
+    request: impl Fn(&Sampler, &Args<'_>) -> Result<Request, Refuse>,
 ) -> Result<Next, Refuse> {
-    let order = order(sampler, args)?;
+    let request = request(sampler, args)?;
     let is_b64 = args.text("enc")? == Some("b64");
-    Ok(Next::Capture(Capture::new(sampler, order, is_b64)))
+    Ok(Next::Capture(Capture::new(sampler, request, is_b64)))
 }
 
 impl Parts {

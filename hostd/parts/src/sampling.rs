@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use acquire::{AcquireError, Facts, Input, Instrument, Order};
+use acquire::{AcquireError, Facts, Input, Instrument, Request};
 use pod_protocol::capture::Trigger;
 use tokio::sync::Notify;
 use tokio::time::{Duration, timeout};
@@ -105,27 +105,27 @@ impl Sampler {
         Arc::ptr_eq(&self.instrument, &other.instrument)
     }
 
-    /// Checks an order of a client.
-    fn order(
+    /// Checks a request of a client.
+    fn request(
         &self,
         input: Input,
         samples: u64,
         rate_hz: f64,
         trigger: Option<Trigger>,
-    ) -> Result<Order, Refuse> {
+    ) -> Result<Request, Refuse> {
         let away = || match self.presences.lack(self.part) {
             Some(lack) => Refuse::lack(self.part, lack),
             None => Refuse::away(self.part, "it is being opened".to_owned()),
         };
         let facts = self.facts().ok_or_else(away)?;
-        let order = Order {
+        let request = Request {
             input,
             samples,
             rate_hz,
             trigger,
         };
-        match order.check(&facts) {
-            Ok(()) => Ok(order),
+        match request.check(&facts) {
+            Ok(()) => Ok(request),
             Err(error) => Err(Refuse::Part(error.to_string())),
         }
     }

@@ -6,7 +6,7 @@ use pod_protocol::capture::{Edge, Trigger};
 use super::driver::Driver;
 use super::shown::Shown;
 use crate::error::AcquireError;
-use crate::instrument::{Facts, Order};
+use crate::instrument::{Facts, Request};
 
 /// How a capture of levels is taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,10 +20,14 @@ pub(super) enum Mode {
 }
 
 impl Mode {
-    /// The way for this order: where an instrument can sample without an end, the trigger is looked for, which is exact
+    /// The way for this request: where an instrument can sample without an end, the trigger is looked for, which is exact
     /// and the same for all of them.
-    pub(super) fn of(order: &Order, shown: &Shown, facts: &Facts) -> Result<Self, AcquireError> {
-        let Some(trigger) = order.trigger else {
+    pub(super) fn of(
+        request: &Request,
+        shown: &Shown,
+        facts: &Facts,
+    ) -> Result<Self, AcquireError> {
+        let Some(trigger) = request.trigger else {
             return Ok(Self::AtOnce);
         };
         if shown.is_continuous {
@@ -37,8 +41,8 @@ impl Mode {
 
     /// The same for levels with an analog input beside them. Instruments that wait by themselves give no analog samples
     /// then (the driver `demo`) or do not tell which of them was the first.
-    pub(super) fn of_both(order: &Order, shown: &Shown) -> Result<Self, AcquireError> {
-        match order.trigger {
+    pub(super) fn of_both(request: &Request, shown: &Shown) -> Result<Self, AcquireError> {
+        match request.trigger {
             None => Ok(Self::AtOnce),
             Some(_) if shown.is_continuous => Ok(Self::Searched),
             Some(_) => Err(AcquireError::NoTriggerForBoth {
@@ -101,7 +105,7 @@ pub(super) fn analog(
     driver: &Driver,
     shown: &Shown,
     input: &str,
-    order: &Order,
+    request: &Request,
     rate_hz: Option<u64>,
 ) -> Vec<String> {
     let mut arguments = vec![
@@ -109,7 +113,7 @@ pub(super) fn analog(
         format!("--channels={input}"),
         "--output-format=wav".to_owned(),
     ];
-    arguments.push(amount(shown, order.samples));
+    arguments.push(amount(shown, request.samples));
     arguments.extend(rate_hz.map(|rate_hz| format!("--config=samplerate={rate_hz}")));
     arguments
 }
@@ -182,8 +186,8 @@ mod tests {
         }
     }
 
-    fn order(edge: Option<Edge>) -> Order {
-        Order {
+    fn request(edge: Option<Edge>) -> Request {
+        Request {
             input: Input::Logic,
             samples: 7,
             rate_hz: 1e6,
@@ -199,7 +203,7 @@ mod tests {
     fn a_trigger_is_looked_for_or_waited_for_or_refused() {
         let mut shown = shown();
         let facts = facts(&shown);
-        let mode = |shown: &Shown, edge| Mode::of(&order(edge), shown, &facts);
+        let mode = |shown: &Shown, edge| Mode::of(&request(edge), shown, &facts);
         assert_eq!(mode(&shown, None).unwrap(), Mode::AtOnce);
         let waiting = mode(&shown, Some(Edge::Rising)).unwrap();
         assert_eq!(waiting, Mode::Waiting("D1=r".into()));
@@ -208,7 +212,7 @@ mod tests {
         shown.is_continuous = true;
         let searched = mode(&shown, Some(Edge::Falling)).unwrap();
         assert_eq!(searched, Mode::Searched);
-        let both = |shown: &Shown, edge| Mode::of_both(&order(edge), shown);
+        let both = |shown: &Shown, edge| Mode::of_both(&request(edge), shown);
         assert_eq!(both(&shown, Some(Edge::Low)).unwrap(), Mode::Searched);
         shown.is_continuous = false;
         assert_eq!(both(&shown, None).unwrap(), Mode::AtOnce);
@@ -232,7 +236,7 @@ mod tests {
         let expected = "--driver=ols:conn=/dev/ttyACM0 --channels=D0,D1 --output-format=binary --continuous \
                         --config=samplerate=20000";
         assert_eq!(words.join(" "), expected);
-        let words = analog(&driver, &shown, "CH1", &order(None), Some(5));
+        let words = analog(&driver, &shown, "CH1", &request(None), Some(5));
         assert_eq!(
             words[1..].join(" "),
             "--channels=CH1 --output-format=wav --samples=7 --config=samplerate=5"
@@ -245,7 +249,7 @@ mod tests {
         let words = both(&driver, &shown, "CH1", &Mode::Searched, 9, None);
         assert_eq!(words[3..], ["--continuous"]);
         shown.has_samples = false;
-        let words = analog(&driver, &shown, "CH1", &order(None), None);
+        let words = analog(&driver, &shown, "CH1", &request(None), None);
         assert_eq!(
             words[1..].join(" "),
             "--channels=CH1 --output-format=wav --frames=1"

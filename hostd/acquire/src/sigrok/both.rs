@@ -13,7 +13,7 @@ use super::stream::Stream;
 use super::{Sigrok, hertz, wiring, within};
 use crate::capture::{Capture, Plan, PlanBeside, Source, Turning};
 use crate::error::AcquireError;
-use crate::instrument::{Beside, Facts, Order};
+use crate::instrument::{Beside, Facts, Request};
 use crate::intake::{Intake, Piece};
 use crate::trigger::Search;
 
@@ -23,16 +23,16 @@ const AHEAD_PIECES_MAX: usize = 256;
 impl Sigrok {
     pub(super) async fn start_both(
         &self,
-        order: &Order,
+        request: &Request,
         beside: Beside,
         shown: &Shown,
         facts: &Facts,
     ) -> Result<Capture, AcquireError> {
         let wiring = wiring(shown, facts)?;
-        let rate_hz = facts.rates.fitting(order.rate_hz);
-        let likely_hz = rate_hz.map_or(order.rate_hz, hertz);
-        let samples = span(order, beside, likely_hz, facts)?;
-        let mode = Mode::of_both(order, shown)?;
+        let rate_hz = facts.rates.fitting(request.rate_hz);
+        let likely_hz = rate_hz.map_or(request.rate_hz, hertz);
+        let samples = span(request, beside, likely_hz, facts)?;
+        let mode = Mode::of_both(request, shown)?;
         let input = &facts.analog[beside.input];
         let words = arguments::both(&self.driver, shown, input, &mode, samples, rate_hz);
         let child = Child::start(self.tool(), &words, self.claim().await?)?;
@@ -42,18 +42,18 @@ impl Sigrok {
             lines: Lines::new(wiring.unit(), input),
             pieces: VecDeque::new(),
         };
-        let start_within = within(samples, likely_hz.min(order.rate_hz));
+        let start_within = within(samples, likely_hz.min(request.rate_hz));
         let begun = timeout(start_within, mixed.behind_rate()).await;
         let (mixed, rate_hz) = begun.map_err(|_| AcquireError::Silent {
             waited: start_within,
         })??;
-        let samples = span(order, beside, hertz(rate_hz), facts)?;
-        let search = order
+        let samples = span(request, beside, hertz(rate_hz), facts)?;
+        let search = request
             .trigger
             .and_then(|trigger| Search::new(trigger, &wiring, rate_hz));
         let plan = Plan {
             unit: wiring.unit(),
-            samples: order.samples,
+            samples: request.samples,
             rate_hz: hertz(rate_hz),
             search,
             turning: Turning::logic(wiring),
@@ -69,8 +69,13 @@ impl Sigrok {
 }
 
 /// Samples of the instrument that both kinds take together.
-fn span(order: &Order, beside: Beside, rate_hz: f64, facts: &Facts) -> Result<u64, AcquireError> {
-    let found = order.samples.max(beside.span(rate_hz));
+fn span(
+    request: &Request,
+    beside: Beside,
+    rate_hz: f64,
+    facts: &Facts,
+) -> Result<u64, AcquireError> {
+    let found = request.samples.max(beside.span(rate_hz));
     let most = facts.samples_max;
     match found <= most {
         true => Ok(found),

@@ -24,7 +24,7 @@ pub(crate) const CASES: &[Case] = &[
 
 /// What starting says.
 async fn refused(instrument: &Fx2lafw) -> String {
-    match instrument.start(order(1_000, 1e6)).await {
+    match instrument.start(request(1_000, 1e6)).await {
         Ok(_) => panic!("it starts"),
         Err(error) => error.to_string(),
     }
@@ -99,7 +99,7 @@ fn lost_samples_are_an_error_and_no_gap() {
         };
         let _analyzer = plugged(weak).await;
         let instrument = firmware.instrument();
-        let mut capture = instrument.start(order(2_000_000, 1e6)).await.unwrap();
+        let mut capture = instrument.start(request(2_000_000, 1e6)).await.unwrap();
         let began = Instant::now();
         let (mut edges, mut end) = (Vec::new(), 0);
         let error = loop {
@@ -121,7 +121,7 @@ fn lost_samples_are_an_error_and_no_gap() {
         let error = error.to_string();
         assert!(error.contains("Ask for a lower rate"), "{error}");
         // And it can be used again.
-        let mut capture = instrument.start(order(50_000, 1e6)).await.unwrap();
+        let mut capture = instrument.start(request(50_000, 1e6)).await.unwrap();
         assert_eq!(all(&mut capture).await.unwrap().1, 50_000);
     });
 }
@@ -134,7 +134,7 @@ async fn pulled_out(instrument: &Fx2lafw, analyzer: Analyzer, delay_ms: u64) -> 
         Instant::now()
     });
     let failed = async {
-        let mut capture = instrument.start(order(4_000_000, 1e6)).await?;
+        let mut capture = instrument.start(request(4_000_000, 1e6)).await?;
         all(&mut capture).await
     };
     let error = failed.await.unwrap_err();
@@ -162,7 +162,7 @@ fn unplugged_at_any_time() {
             assert!(since < Duration::from_secs(4), "{since:?}");
         }
         let _analyzer = plugged(Settings::default()).await;
-        let mut capture = instrument.start(order(10_000, 1e6)).await.unwrap();
+        let mut capture = instrument.start(request(10_000, 1e6)).await.unwrap();
         assert_eq!(all(&mut capture).await.unwrap().1, 10_000);
     });
 }
@@ -173,7 +173,7 @@ fn unplugged_with_its_firmware() {
         let instrument = firmware.instrument();
         for delay_ms in [0, 5, 20, 50, 150, 500, 1_500] {
             let analyzer = plugged(Settings::default()).await;
-            let mut capture = instrument.start(order(10, 1e6)).await.unwrap();
+            let mut capture = instrument.start(request(10, 1e6)).await.unwrap();
             all(&mut capture).await.unwrap();
             drop(capture);
             tokio::time::sleep(CLOSED_WITHIN).await;
@@ -188,14 +188,17 @@ fn one_at_a_time() {
         let firmware = Firmware::new();
         let _analyzer = plugged(Settings::default()).await;
         let instrument = firmware.instrument();
-        let held = instrument.start(order(4_000_000, 100_000.0)).await.unwrap();
+        let held = instrument
+            .start(request(4_000_000, 100_000.0))
+            .await
+            .unwrap();
         let error = refused(&instrument).await;
         assert!(
             error.contains("is used by another program or capture"),
             "{error}"
         );
         drop(held);
-        let mut capture = instrument.start(order(10_000, 1e6)).await.unwrap();
+        let mut capture = instrument.start(request(10_000, 1e6)).await.unwrap();
         assert_eq!(all(&mut capture).await.unwrap().1, 10_000);
     });
 }
@@ -205,7 +208,7 @@ fn a_second_program_is_told() {
         let firmware = Firmware::new();
         let _analyzer = plugged(Settings::default()).await;
         let instrument = firmware.instrument();
-        let mut capture = instrument.start(order(10, 1e6)).await.unwrap();
+        let mut capture = instrument.start(request(10, 1e6)).await.unwrap();
         all(&mut capture).await.unwrap();
         drop(capture);
         let held = {
@@ -227,7 +230,7 @@ fn a_second_program_is_told() {
             "{error}"
         );
         drop(held);
-        let mut capture = instrument.start(order(10, 1e6)).await.unwrap();
+        let mut capture = instrument.start(request(10, 1e6)).await.unwrap();
         assert_eq!(all(&mut capture).await.unwrap().1, 10);
     });
 }

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use acquire::{AcquireError, Capture, Facts, Fx2lafw, Fx2lafwSettings, Input, Instrument, Order};
+use acquire::{AcquireError, Capture, Facts, Fx2lafw, Fx2lafwSettings, Input, Instrument, Request};
 use pod_protocol::capture::{Edge, Frame, Trigger};
 use tempfile::TempDir;
 use usb_sim::fx2::{Analyzer, Settings, levels};
@@ -91,8 +91,8 @@ async fn listed(count: usize) -> Vec<String> {
     }
 }
 
-fn order(samples: u64, rate_hz: f64) -> Order {
-    Order {
+fn request(samples: u64, rate_hz: f64) -> Request {
+    Request {
         input: Input::Logic,
         samples,
         rate_hz,

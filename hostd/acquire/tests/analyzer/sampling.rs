@@ -37,7 +37,7 @@ fn the_first_capture_loads_the_firmware() {
         assert_eq!(facts.rates.fitting(1e9), Some(24_000_000));
         let began = Instant::now();
         for samples in [1, 1_000, 100_000] {
-            let mut capture = instrument.start(order(samples, 1e6)).await.unwrap();
+            let mut capture = instrument.start(request(samples, 1e6)).await.unwrap();
             println!("started after {:?}", began.elapsed());
             let found = all(&mut capture).await.unwrap();
             assert_eq!(found, (expected(0, samples, 0xFF), samples));
@@ -52,7 +52,7 @@ fn the_first_capture_loads_the_firmware() {
             ..Fx2lafwSettings::default()
         };
         let another = Fx2lafw::new(settings).unwrap();
-        let mut capture = another.start(order(10, 1e6)).await.unwrap();
+        let mut capture = another.start(request(10, 1e6)).await.unwrap();
         assert_eq!(all(&mut capture).await.unwrap().1, 10);
     });
 }
@@ -69,7 +69,7 @@ fn every_sample_comes_at_its_rate() {
             (1e6, 1e6, 2_000_000),
             (4e6, 4e6, 4_000_000),
         ] {
-            let mut capture = instrument.start(order(samples, wanted_hz)).await.unwrap();
+            let mut capture = instrument.start(request(samples, wanted_hz)).await.unwrap();
             let began = Instant::now();
             assert!((capture.rate_hz() - rate_hz).abs() < 0.1);
             let found = all(&mut capture).await.unwrap();
@@ -98,7 +98,7 @@ fn sixteen_channels_are_fourteen() {
         let facts = instrument.facts().await.unwrap();
         assert_eq!(facts.logic.len(), 14);
         assert_eq!(facts.rates.fitting(1e9), Some(12_000_000));
-        let mut capture = instrument.start(order(1_500_000, 2e6)).await.unwrap();
+        let mut capture = instrument.start(request(1_500_000, 2e6)).await.unwrap();
         let found = all(&mut capture).await.unwrap();
         assert_eq!(found.1, 1_500_000);
         assert!(
@@ -111,21 +111,21 @@ fn sixteen_channels_are_fourteen() {
             ..Fx2lafwSettings::default()
         };
         let narrow = Fx2lafw::new(settings).unwrap();
-        let mut capture = narrow.start(order(5_000, 2e6)).await.unwrap();
+        let mut capture = narrow.start(request(5_000, 2e6)).await.unwrap();
         let found = all(&mut capture).await.unwrap();
         assert_eq!(found, (expected(0, 5_000, 0xFF), 5_000));
     });
 }
 
 /// A trigger on a channel that is the bit `channel - 1` of the counter.
-fn triggered(channel: u8, edge: Edge, timeout_ms: u32) -> Order {
-    Order {
+fn triggered(channel: u8, edge: Edge, timeout_ms: u32) -> Request {
+    Request {
         trigger: Some(Trigger {
             channel,
             edge,
             timeout_ms,
         }),
-        ..order(100_000, 1e6)
+        ..request(100_000, 1e6)
     }
 }
 
@@ -140,14 +140,14 @@ fn a_trigger_makes_sample_0() {
             (Edge::High, 2_048),
             (Edge::Low, 0),
         ] {
-            let order = triggered(8, edge, 1_000);
-            let mut capture = instrument.start(order).await.unwrap();
+            let request = triggered(8, edge, 1_000);
+            let mut capture = instrument.start(request).await.unwrap();
             let found = all(&mut capture).await.unwrap();
             assert_eq!(found, (expected(first, 100_000, 0xFF), 100_000), "{edge:?}");
         }
         // 2 ms are 2000 samples, and its edge is later.
-        let order = triggered(8, Edge::Rising, 2);
-        let missed = all(&mut instrument.start(order).await.unwrap())
+        let request = triggered(8, Edge::Rising, 2);
+        let missed = all(&mut instrument.start(request).await.unwrap())
             .await
             .unwrap_err();
         let expected = "trigger timeout: no rising edge on LA8 within 2 ms";
@@ -162,8 +162,8 @@ fn a_capture_after_another_has_none_of_its_samples() {
         let instrument = firmware.instrument();
         for rate_hz in [20_000.0, 1e6, 20_000.0, 8e6, 50_000.0] {
             // Dropped while the analyzer samples on.
-            drop(instrument.start(order(4_000_000, rate_hz)).await.unwrap());
-            let mut capture = instrument.start(order(3_000, rate_hz)).await.unwrap();
+            drop(instrument.start(request(4_000_000, rate_hz)).await.unwrap());
+            let mut capture = instrument.start(request(3_000, rate_hz)).await.unwrap();
             let found = all(&mut capture).await.unwrap();
             assert_eq!(found, (expected(0, 3_000, 0xFF), 3_000), "{rate_hz} Hz");
         }
@@ -184,15 +184,15 @@ fn two_analyzers_are_told_apart() {
             };
             Fx2lafw::new(settings).unwrap()
         };
-        let mut first = on(&ports[1]).start(order(1_000, 1e6)).await.unwrap();
+        let mut first = on(&ports[1]).start(request(1_000, 1e6)).await.unwrap();
         all(&mut first).await.unwrap();
         // Only the one that was meant has a firmware now.
         assert!(one.image().is_empty() != other.image().is_empty());
         let mut both = [on(&ports[0]), on(&ports[1])].into_iter();
         let (left, right) = (both.next().unwrap(), both.next().unwrap());
         let (mut left, mut right) = (
-            left.start(order(200_000, 1e6)).await.unwrap(),
-            right.start(order(200_000, 1e6)).await.unwrap(),
+            left.start(request(200_000, 1e6)).await.unwrap(),
+            right.start(request(200_000, 1e6)).await.unwrap(),
         );
         let (left, right) = tokio::join!(all(&mut left), all(&mut right));
         let expected = (expected(0, 200_000, 0xFF), 200_000);
@@ -210,7 +210,7 @@ fn as_fast_as_it_goes() {
         let mut is_whole = false;
         for rate_hz in [24e6, 16e6, 12e6, 8e6, 6e6] {
             let samples = 4_000_000;
-            let mut capture = instrument.start(order(samples, rate_hz)).await.unwrap();
+            let mut capture = instrument.start(request(samples, rate_hz)).await.unwrap();
             let began = Instant::now();
             match all(&mut capture).await {
                 Ok(found) => {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use acquire::{Input, Order};
+use acquire::{Input, Request};
 use pod_protocol::capture::{Frame, Trigger};
 use pod_protocol::chunk::encode_b64;
 use serde_json::{Value, json};
@@ -21,23 +21,23 @@ const SIGN_OF_LIFE: Duration = Duration::from_secs(10);
 /// A capture that is to be made.
 pub(crate) struct Capture {
     sampler: Arc<Sampler>,
-    order: Order,
+    request: Request,
     /// Counts as base64url, rather than decimal.
     is_b64: bool,
 }
 
 impl Capture {
-    pub(crate) fn new(sampler: &Arc<Sampler>, order: Order, is_b64: bool) -> Self {
+    pub(crate) fn new(sampler: &Arc<Sampler>, request: Request, is_b64: bool) -> Self {
         Self {
             sampler: sampler.clone(),
-            order,
+            request,
             is_b64,
         }
     }
 
     /// Makes it and sends its lines, until the client closes.
     pub(crate) async fn run(self, client: &mut Client) -> Result<(), Gone> {
-        let starting = self.sampler.instrument.start(self.order);
+        let starting = self.sampler.instrument.start(self.request);
         let started = tokio::select! {
             started = starting => started,
             () = client.closed() => return Err(Gone),
@@ -48,7 +48,7 @@ impl Capture {
         };
         let mut first = Some(self.rates(&samples));
         let mut covered = Covered::default();
-        while covered.is_short(&self.order) {
+        while covered.is_short(&self.request) {
             let next = tokio::select! {
                 next = samples.next() => next,
                 () = client.closed() => return Err(Gone),
@@ -67,8 +67,8 @@ impl Capture {
                 for (rate, hz) in first.take().into_iter().flatten() {
                     line[rate] = json!(hz);
                 }
-                let more = covered.is_short(&self.order);
-                if let Some(trigger) = self.order.trigger.filter(|_| !more) {
+                let more = covered.is_short(&self.request);
+                if let Some(trigger) = self.request.trigger.filter(|_| !more) {
                     line["trigger"] = fired(trigger);
                 }
                 line["status"] = json!("ok");
@@ -82,7 +82,7 @@ impl Capture {
     /// The rates of both kinds of samples, as far as there are some, by their names.
     fn rates(&self, samples: &acquire::Capture) -> Vec<(&'static str, f64)> {
         let (la, adc) = ("la_rate_hz", "adc_rate_hz");
-        match self.order.input {
+        match self.request.input {
             Input::Logic => vec![(la, samples.rate_hz())],
             Input::Analog(_) => vec![(adc, samples.rate_hz())],
             Input::Both(_) => {
@@ -97,7 +97,7 @@ impl Capture {
 
     /// A line without samples.
     fn empty(&self, covered: u64) -> Value {
-        match self.order.input {
+        match self.request.input {
             Input::Logic | Input::Both(_) => {
                 json!({"status": "ok", "la": true, "la_edges": [], "la_upto": covered, "more": true})
             }
@@ -160,11 +160,11 @@ impl Covered {
         }
     }
 
-    fn is_short(&self, order: &Order) -> bool {
-        match order.input {
-            Input::Logic => self.la < order.samples,
-            Input::Analog(_) => self.adc < order.samples,
-            Input::Both(beside) => self.la < order.samples || self.adc < beside.samples,
+    fn is_short(&self, request: &Request) -> bool {
+        match request.input {
+            Input::Logic => self.la < request.samples,
+            Input::Analog(_) => self.adc < request.samples,
+            Input::Both(beside) => self.la < request.samples || self.adc < beside.samples,
         }
     }
 }

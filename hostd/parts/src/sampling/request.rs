@@ -1,6 +1,6 @@
-//! What the capture commands of the protocol ask for, as an order for an instrument.
+//! What the capture commands of the protocol ask for, as a request for an instrument.
 
-use acquire::{Beside, Input, Order};
+use acquire::{Beside, Input, Request};
 use pod_protocol::capture::{Edge, Trigger};
 use serde_json::Value;
 
@@ -17,15 +17,15 @@ const TIMEOUT_MS: u32 = 10_000;
 const TIMEOUTS_MS: std::ops::RangeInclusive<i64> = 1..=600_000;
 
 /// `la_capture`.
-pub(crate) fn la(sampler: &Sampler, args: &Args<'_>) -> Result<Order, Refuse> {
+pub(crate) fn la(sampler: &Sampler, args: &Args<'_>) -> Result<Request, Refuse> {
     let (samples, rate_hz) = wanted(args, ("samples", "sample_rate_mhz"), LA_RATE_MHZ)?;
-    sampler.order(Input::Logic, samples, rate_hz, trigger(args)?)
+    sampler.request(Input::Logic, samples, rate_hz, trigger(args)?)
 }
 
 /// `capture` and `stream`.
-pub(crate) fn adc(sampler: &Sampler, args: &Args<'_>) -> Result<Order, Refuse> {
+pub(crate) fn adc(sampler: &Sampler, args: &Args<'_>) -> Result<Request, Refuse> {
     let (samples, rate_hz) = wanted(args, ("samples", "sample_rate_mhz"), ADC_RATE_MHZ)?;
-    sampler.order(Input::Analog(0), samples, rate_hz, trigger(args)?)
+    sampler.request(Input::Analog(0), samples, rate_hz, trigger(args)?)
 }
 
 /// What `capture_dual` asks for.
@@ -49,7 +49,7 @@ impl Dual {
 }
 
 /// `capture_dual`.
-pub(crate) fn dual(sampler: &Sampler, args: &Args<'_>, kind: &Dual) -> Result<Order, Refuse> {
+pub(crate) fn dual(sampler: &Sampler, args: &Args<'_>, kind: &Dual) -> Result<Request, Refuse> {
     let adc = || wanted(args, ("adc_samples", "adc_rate_mhz"), ADC_RATE_MHZ);
     let la = || wanted(args, ("la_samples", "la_rate_mhz"), LA_RATE_MHZ);
     let (input, (samples, rate_hz)) = match kind {
@@ -65,7 +65,7 @@ pub(crate) fn dual(sampler: &Sampler, args: &Args<'_>, kind: &Dual) -> Result<Or
             (Input::Both(beside), la()?)
         }
     };
-    sampler.order(input, samples, rate_hz, trigger(args)?)
+    sampler.request(input, samples, rate_hz, trigger(args)?)
 }
 
 /// How many samples of one kind, and how fast in hertz, by the names of their fields.
