@@ -18,14 +18,14 @@ pub enum Error {
     /// The request cannot be met.
     #[error("failed to describe a jail: {0}")]
     Spec(&'static str),
-    /// The order, of which arguments and environment are the largest part, is too long to be sent.
+    /// The blueprint, of which arguments and environment are the largest part, is too long to be sent.
     #[error(
         "failed to describe a jail: {bytes} bytes of arguments and environment, at most {most}"
     )]
     TooLong {
-        /// Bytes of the order.
+        /// Bytes of the blueprint.
         bytes: usize,
-        /// Most bytes that an order may have.
+        /// Most bytes that a blueprint may have.
         most: usize,
     },
     /// The jail was made, but the program cannot be executed in it.

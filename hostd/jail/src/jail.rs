@@ -21,10 +21,10 @@ use crate::lack::Lack;
 use crate::slot::Slot;
 use crate::spec::{Spec, Stream, Streams};
 use crate::stage::NURSERY;
-use crate::wire::{self, Network, ORDER_BYTES_MAX, Order};
+use crate::wire::{self, BLUEPRINT_BYTES_MAX, Blueprint, Network};
 
-/// How long the nursery may take to accept an order. Usually it takes a thousandth of that.
-const ORDER_WITHIN: Duration = Duration::from_secs(5);
+/// How long the nursery may take to accept a blueprint. Usually it takes a thousandth of that.
+const REQUEST_WITHIN: Duration = Duration::from_secs(5);
 
 /// How long after the end of a nursery the next one is started: only a person or a machine out of memory ends
 /// it.
@@ -137,7 +137,7 @@ impl Jail {
         }
         let group = self.groups.make(&name, &together);
         let group = group.map_err(|error| Error::start("make a group", error))?;
-        let order = Order {
+        let blueprint = Blueprint {
             program: spec.program.clone(),
             arguments: spec.arguments.clone(),
             environment: spec.environment.clone(),
@@ -152,19 +152,19 @@ impl Jail {
             groups: group.joins(),
             makeshift: self.bounds.makeshift(),
         };
-        let order = serde_json::to_vec(&order)
+        let blueprint = serde_json::to_vec(&blueprint)
             .map_err(|_| Error::Spec("a path is not UTF-8; name folders in UTF-8"))?;
-        if ORDER_BYTES_MAX < order.len() {
+        if BLUEPRINT_BYTES_MAX < blueprint.len() {
             return Err(Error::TooLong {
-                bytes: order.len(),
-                most: ORDER_BYTES_MAX,
+                bytes: blueprint.len(),
+                most: BLUEPRINT_BYTES_MAX,
             });
         }
         let (control, ends, inner) =
             connect(streams).map_err(|error| Error::start("make the streams", error))?;
         let (theirs, [stdin, stdout, stderr]) = inner;
         let descriptors = [&theirs, &stdin, &stdout, &stderr].map(AsFd::as_fd);
-        self.nursery.ask(&order, descriptors)?;
+        self.nursery.ask(&blueprint, descriptors)?;
         Ok(Child::new(control, group, ends))
     }
 
@@ -217,7 +217,7 @@ impl Nursery {
 
     fn start(&self, program: &PathBuf) -> io::Result<std::process::Child> {
         let (ours, theirs) = packet_sockets()?;
-        set_socket_timeout(&ours, Timeout::Send, Some(ORDER_WITHIN))?;
+        set_socket_timeout(&ours, Timeout::Send, Some(REQUEST_WITHIN))?;
         let child = Command::new(program)
             .arg(NURSERY)
             .env_clear()
@@ -235,12 +235,12 @@ impl Nursery {
 
     fn ask(
         &self,
-        order: &[u8],
+        blueprint: &[u8],
         descriptors: [std::os::fd::BorrowedFd<'_>; 4],
     ) -> Result<(), Error> {
         let socket = self.lock();
         let nursery = socket.as_ref().ok_or(Error::Lost)?;
-        wire::send_request(nursery.as_fd(), order, descriptors).map_err(|error| {
+        wire::send_request(nursery.as_fd(), blueprint, descriptors).map_err(|error| {
             match error.kind() {
                 io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => Error::Lost,
                 _ => Error::start("ask the nursery", error),

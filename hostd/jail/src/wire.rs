@@ -1,7 +1,7 @@
 //! The messages between the server and the stages.
 //!
 //! There are two kinds of sockets, both of packets, so that a message arrives whole or not at all. On the
-//! nursery's, the server sends one order for each jail, with four descriptors: the jail's control socket and
+//! nursery's, the server sends one blueprint for each jail, with four descriptors: the jail's control socket and
 //! its standard streams. On a control socket the jail reports how it ended, where the first event counts; the
 //! server sends nothing, but ends the jail by closing its half.
 
@@ -19,19 +19,19 @@ use serde::{Deserialize, Serialize};
 use crate::reach::Reach;
 use crate::spec::{Bind, Limits};
 
-/// The longest order, arguments and environment included: less than the 208 KiB that Linux buffers in a
+/// The longest blueprint, arguments and environment included: less than the 208 KiB that Linux buffers in a
 /// socket.
-pub(crate) const ORDER_BYTES_MAX: usize = 128 << 10;
+pub(crate) const BLUEPRINT_BYTES_MAX: usize = 128 << 10;
 
 /// The longest event: a step that names a path, and a number.
 const EVENT_BYTES_MAX: usize = 8 << 10;
 
-/// The descriptors that come with an order.
-const ORDER_DESCRIPTORS: usize = 4;
+/// The descriptors that come with a blueprint.
+const BLUEPRINT_DESCRIPTORS: usize = 4;
 
 /// A jail as its stages must build it. Its environment may have secrets, so it is not to be shown.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Order {
+pub(crate) struct Blueprint {
     pub(crate) program: String,
     pub(crate) arguments: Vec<String>,
     pub(crate) environment: Vec<(String, String)>,
@@ -98,7 +98,7 @@ pub(crate) enum Event {
 /// What a stage was doing when it failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Step {
-    Order,
+    Blueprint,
     Fork,
     Streams,
     Groups,
@@ -132,7 +132,7 @@ pub(crate) enum Step {
 impl std::fmt::Display for Step {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::Order => "read the order",
+            Self::Blueprint => "read the blueprint",
             Self::Fork => "start a process",
             Self::Streams => "take the standard streams",
             Self::Groups => "join the control groups",
@@ -164,11 +164,11 @@ impl std::fmt::Display for Step {
     }
 }
 
-/// An order with its descriptors.
+/// A blueprint with its descriptors.
 #[derive(Debug)]
 pub(crate) struct Request {
-    /// The order, still encoded.
-    pub(crate) order: Vec<u8>,
+    /// The blueprint, still encoded.
+    pub(crate) blueprint: Vec<u8>,
     pub(crate) control: OwnedFd,
     /// Standard input, output and error.
     pub(crate) streams: [OwnedFd; 3],
@@ -177,17 +177,19 @@ pub(crate) struct Request {
 /// Requests a jail from the nursery.
 pub(crate) fn send_request(
     nursery: BorrowedFd<'_>,
-    order: &[u8],
-    descriptors: [BorrowedFd<'_>; ORDER_DESCRIPTORS],
+    blueprint: &[u8],
+    descriptors: [BorrowedFd<'_>; BLUEPRINT_DESCRIPTORS],
 ) -> io::Result<()> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(ORDER_DESCRIPTORS))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(BLUEPRINT_DESCRIPTORS))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     if !control.push(SendAncillaryMessage::ScmRights(&descriptors)) {
-        return Err(io::Error::other("no space for the descriptors of an order"));
+        return Err(io::Error::other(
+            "no space for the descriptors of a blueprint",
+        ));
     }
     sendmsg(
         nursery,
-        &[IoSlice::new(order)],
+        &[IoSlice::new(blueprint)],
         &mut control,
         SendFlags::NOSIGNAL,
     )?;
@@ -198,16 +200,16 @@ pub(crate) fn send_request(
 #[derive(Debug)]
 pub(crate) enum Asked {
     Request(Request),
-    /// An order without its descriptors, for which this process had no room. Its server sees the end of the
+    /// A blueprint without its descriptors, for which this process had no room. Its server sees the end of the
     /// control socket.
     Incomplete,
     /// The server is gone.
     End,
 }
 
-/// Waits for the next order.
+/// Waits for the next blueprint.
 pub(crate) fn receive_request(server: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<Asked> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(ORDER_DESCRIPTORS))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(BLUEPRINT_DESCRIPTORS))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let received = recvmsg(
         server,
@@ -218,19 +220,19 @@ pub(crate) fn receive_request(server: BorrowedFd<'_>, buffer: &mut [u8]) -> io::
     if received.bytes == 0 {
         return Ok(Asked::End);
     }
-    let mut descriptors: Vec<OwnedFd> = Vec::with_capacity(ORDER_DESCRIPTORS);
+    let mut descriptors: Vec<OwnedFd> = Vec::with_capacity(BLUEPRINT_DESCRIPTORS);
     for message in control.drain() {
         if let RecvAncillaryMessage::ScmRights(rights) = message {
             descriptors.extend(rights);
         }
     }
     let Ok([control, stdin, stdout, stderr]) =
-        <[OwnedFd; ORDER_DESCRIPTORS]>::try_from(descriptors)
+        <[OwnedFd; BLUEPRINT_DESCRIPTORS]>::try_from(descriptors)
     else {
         return Ok(Asked::Incomplete);
     };
     Ok(Asked::Request(Request {
-        order: buffer[..received.bytes].to_vec(),
+        blueprint: buffer[..received.bytes].to_vec(),
         control,
         streams: [stdin, stdout, stderr],
     }))

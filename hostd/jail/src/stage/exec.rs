@@ -13,23 +13,23 @@ use rustix::thread::{
 use super::filter::Filter;
 use super::{At, Failure};
 use crate::spec::OWN_PROCESSES;
-use crate::wire::{Order, ProcessBound, Step};
+use crate::wire::{Blueprint, ProcessBound, Step};
 
 /// The priority of a command whose processor share nothing else bounds: the lowest.
 const NICE: i32 = 19;
 
 /// Returns only if the command cannot be started.
-pub(super) fn run(order: &Order, filter: &Filter) -> Failure {
-    match prepare(order, filter) {
-        Ok(()) => become_command(order),
+pub(super) fn run(blueprint: &Blueprint, filter: &Filter) -> Failure {
+    match prepare(blueprint, filter) {
+        Ok(()) => become_command(blueprint),
         Err(failure) => failure,
     }
 }
 
-fn prepare(order: &Order, filter: &Filter) -> Result<(), Failure> {
+fn prepare(blueprint: &Blueprint, filter: &Filter) -> Result<(), Failure> {
     // A process group without members outside: signals to one's own group cross namespaces.
     rustix::process::setpgid(None, None).at(Step::Rights)?;
-    limit(order).at(Step::Limits)?;
+    limit(blueprint).at(Step::Limits)?;
     for capability in CapabilitySet::all().iter() {
         // A kernel that does not know the capability cannot grant it either.
         let _ = remove_capability_from_bounding_set(capability);
@@ -54,21 +54,21 @@ pub(super) fn give_up_capabilities() -> io::Result<()> {
     Ok(set_capabilities(None, none)?)
 }
 
-fn limit(order: &Order) -> io::Result<()> {
-    let limits = &order.limits;
+fn limit(blueprint: &Blueprint) -> io::Result<()> {
+    let limits = &blueprint.limits;
     set(Resource::Nofile, limits.open_files)?;
     set(Resource::Fsize, limits.file_bytes)?;
     // No core dumps, no locked memory, no message queues, which would outlive their makers.
     for resource in [Resource::Core, Resource::Memlock, Resource::Msgqueue] {
         set(resource, 0)?;
     }
-    if order.makeshift.memory {
+    if blueprint.makeshift.memory {
         set(Resource::Data, limits.memory_bytes)?;
     }
-    if order.makeshift.processes == Some(ProcessBound::PerUser) {
+    if blueprint.makeshift.processes == Some(ProcessBound::PerUser) {
         set(Resource::Nproc, u64::from(limits.processes + OWN_PROCESSES))?;
     }
-    if order.makeshift.cpu {
+    if blueprint.makeshift.cpu {
         setpriority_process(None, NICE)?;
     }
     Ok(())
@@ -86,14 +86,19 @@ pub(super) fn set(resource: Resource, most: u64) -> io::Result<()> {
     Ok(setrlimit(resource, limit)?)
 }
 
-fn become_command(order: &Order) -> Failure {
-    let error = Command::new(&order.program)
-        .args(&order.arguments)
+fn become_command(blueprint: &Blueprint) -> Failure {
+    let error = Command::new(&blueprint.program)
+        .args(&blueprint.arguments)
         .env_clear()
-        .envs(order.environment.iter().map(|(name, value)| (name, value)))
+        .envs(
+            blueprint
+                .environment
+                .iter()
+                .map(|(name, value)| (name, value)),
+        )
         .exec();
     Failure {
-        step: Step::Command(order.program.clone()),
+        step: Step::Command(blueprint.program.clone()),
         error,
     }
 }

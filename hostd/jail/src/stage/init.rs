@@ -16,11 +16,11 @@ use super::gate::Gate;
 use super::relay::Relay;
 use super::uplink::Uplink;
 use super::{At, Failure, exec, interface, kernel, leave, loopback, root, tell};
-use crate::wire::{self, Event, Order, Step};
+use crate::wire::{self, Blueprint, Event, Step};
 
 /// Runs until the command has ended. With this process, the kernel kills the rest of the jail.
 pub(super) fn run(
-    order: &Order,
+    blueprint: &Blueprint,
     control: &OwnedFd,
     (tree, relay): (Option<OwnedFd>, Option<OwnedFd>),
     uplink: Option<Uplink>,
@@ -28,7 +28,7 @@ pub(super) fn run(
     filter: &Filter,
 ) -> ! {
     let given = (tree, relay);
-    if let Err(failure) = serve(order, control, given, uplink, lifeline, filter) {
+    if let Err(failure) = serve(blueprint, control, given, uplink, lifeline, filter) {
         tell(control.as_fd(), &failure);
         leave(1);
     }
@@ -36,7 +36,7 @@ pub(super) fn run(
 }
 
 fn serve(
-    order: &Order,
+    blueprint: &Blueprint,
     control: &OwnedFd,
     (tree, relay): (Option<OwnedFd>, Option<OwnedFd>),
     uplink: Option<Uplink>,
@@ -48,9 +48,9 @@ fn serve(
     // While the host's devices are still there.
     let tap = uplink.as_ref().map(|_| interface::make());
     let tap = tap.transpose().at(Step::Tap)?;
-    root::build(order, tree, uplink.as_ref())?;
+    root::build(blueprint, tree, uplink.as_ref())?;
     loopback::up().at(Step::Loopback)?;
-    let frames = match (tap, uplink, &order.network) {
+    let frames = match (tap, uplink, &blueprint.network) {
         (Some(tap), Some(mut uplink), Some(network)) => {
             let gate = Gate::new(network.reach, std::mem::take(&mut uplink.own));
             let frames = Frames::new(tap, uplink, gate).at(Step::Interface)?;
@@ -71,7 +71,7 @@ fn serve(
     set_dumpable_behavior(DumpableBehavior::NotDumpable).at(Step::Rights)?;
     let Some(command) = kernel::fork().at(Step::Fork)? else {
         drop(relay);
-        let failure = exec::run(order, filter);
+        let failure = exec::run(blueprint, filter);
         tell(control.as_fd(), &failure);
         leave(1);
     };

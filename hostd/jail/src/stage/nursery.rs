@@ -39,7 +39,7 @@ fn serve() -> io::Result<()> {
     let this = rustix::process::getpid();
     let server = rustix::stdio::stdin();
     let mut running: Vec<OwnedFd> = Vec::new();
-    let mut buffer = vec![0; wire::ORDER_BYTES_MAX];
+    let mut buffer = vec![0; wire::BLUEPRINT_BYTES_MAX];
     loop {
         if !wait(server, &mut running)? {
             continue;

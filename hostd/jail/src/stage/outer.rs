@@ -16,7 +16,7 @@ use rustix::thread::UnshareFlags;
 use super::uplink::{self, Uplink};
 use super::{At, Failure, filter::Filter, init, kernel, leave, root, tell};
 use crate::etc::UID_INSIDE;
-use crate::wire::{self, Event, Order, Request, Step};
+use crate::wire::{self, Blueprint, Event, Request, Step};
 
 /// How readily the kernel ends the command when the whole machine is out of memory, from -1000 to 1000:
 /// sooner than the server, which has 0.
@@ -25,11 +25,11 @@ const OOM_SCORE: &str = "500";
 /// Runs one jail from its beginning to its end.
 pub(super) fn run(request: Request, filter: &Filter, nursery: Pid) -> ! {
     let Request {
-        order,
+        blueprint,
         control,
         streams,
     } = request;
-    if let Err(failure) = serve(&order, &control, streams, filter, nursery) {
+    if let Err(failure) = serve(&blueprint, &control, streams, filter, nursery) {
         tell(control.as_fd(), &failure);
         leave(1);
     }
@@ -37,26 +37,26 @@ pub(super) fn run(request: Request, filter: &Filter, nursery: Pid) -> ! {
 }
 
 fn serve(
-    order: &[u8],
+    blueprint: &[u8],
     control: &OwnedFd,
     streams: [OwnedFd; 3],
     filter: &Filter,
     nursery: Pid,
 ) -> Result<(), Failure> {
-    let order: Order = serde_json::from_slice(order).at(Step::Order)?;
+    let blueprint: Blueprint = serde_json::from_slice(blueprint).at(Step::Blueprint)?;
     take_streams(streams).at(Step::Streams)?;
     let Host {
         groups,
         relay,
         tree,
         network,
-    } = prepare(&order, control, nursery)?;
+    } = prepare(&blueprint, control, nursery)?;
     let (slirp4netns, uplink) = network.unzip();
     let (lifeline, mut held) = io::pipe().at(Step::Lifeline)?;
     let started = Instant::now();
     let Some(init) = kernel::fork().at(Step::Fork)? else {
         drop((held, groups));
-        init::run(&order, control, (tree, relay), uplink, lifeline, filter);
+        init::run(&blueprint, control, (tree, relay), uplink, lifeline, filter);
     };
     drop::<PipeReader>(lifeline);
     drop((relay, tree, uplink));
@@ -68,7 +68,7 @@ fn serve(
     });
     drop(groups);
     let outcome = match joined.at(Step::Groups) {
-        Ok(()) => watch(init, control, started, &order),
+        Ok(()) => watch(init, control, started, &blueprint),
         Err(failure) => {
             let _ = kill_process(init, Signal::KILL);
             Err(failure)
@@ -116,11 +116,11 @@ fn take_streams(streams: [OwnedFd; 3]) -> io::Result<()> {
 }
 
 /// Leaves this process in new namespaces. Steps that need the server's rights come first.
-fn prepare(order: &Order, control: &OwnedFd, nursery: Pid) -> Result<Host, Failure> {
+fn prepare(blueprint: &Blueprint, control: &OwnedFd, nursery: Pid) -> Result<Host, Failure> {
     rustix::thread::set_name(c"jail-outer").at(Step::Lifeline)?;
     rustix::process::umask(Mode::from_raw_mode(0o022));
     let open = |path, flags| rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty());
-    let groups: Result<Vec<_>, _> = order
+    let groups: Result<Vec<_>, _> = blueprint
         .groups
         .iter()
         .map(|group| open(group, OFlags::WRONLY))
@@ -130,11 +130,14 @@ fn prepare(order: &Order, control: &OwnedFd, nursery: Pid) -> Result<Host, Failu
     let _ = write_at_once("/proc/self/oom_score_adj", OOM_SCORE);
     // As the current folder it remains reachable, even for a user without access to the folders
     // above it.
-    rustix::process::chdir(&order.job).at(Step::JobFolder)?;
-    let relay = order.relay.as_ref().map(|path| open(path, OFlags::PATH));
+    rustix::process::chdir(&blueprint.job).at(Step::JobFolder)?;
+    let relay = blueprint
+        .relay
+        .as_ref()
+        .map(|path| open(path, OFlags::PATH));
     let relay = relay.transpose().at(Step::RelaySocket)?;
-    let tree = root::take_tree(order)?;
-    if let Some(uid) = order.uid {
+    let tree = root::take_tree(blueprint)?;
+    if let Some(uid) = blueprint.uid {
         become_user(uid).at(Step::User)?;
     }
     // After the change of user, which clears the parent-death signal.
@@ -142,7 +145,7 @@ fn prepare(order: &Order, control: &OwnedFd, nursery: Pid) -> Result<Host, Failu
     if rustix::process::getppid() != Some(nursery) {
         return Err(io::Error::from_raw_os_error(libc::ESRCH)).at(Step::Lifeline);
     }
-    let network = order.network.as_ref();
+    let network = blueprint.network.as_ref();
     let network = network.map(|network| uplink::start(network, &groups, control));
     let network = network.transpose()?;
     let (uid, gid) = (rustix::process::geteuid(), rustix::process::getegid());
@@ -191,7 +194,12 @@ pub(super) fn write_at_once(path: impl rustix::path::Arg, value: &str) -> io::Re
 }
 
 /// Waits for the end of init, and hastens it when the server lets go or the time is up.
-fn watch(init: Pid, control: &OwnedFd, started: Instant, order: &Order) -> Result<(), Failure> {
+fn watch(
+    init: Pid,
+    control: &OwnedFd,
+    started: Instant,
+    blueprint: &Blueprint,
+) -> Result<(), Failure> {
     let end_init = |event: Option<Event>| {
         let _ = kill_process(init, Signal::KILL);
         // Only the first event counts: init may just have reported how the command ended.
@@ -202,7 +210,7 @@ fn watch(init: Pid, control: &OwnedFd, started: Instant, order: &Order) -> Resul
     let watched = pidfd_open(init, PidfdFlags::empty()).at(Step::Fork);
     let watched = watched.inspect_err(|_| end_init(None))?;
     loop {
-        let left = order.limits.wall.saturating_sub(started.elapsed());
+        let left = blueprint.limits.wall.saturating_sub(started.elapsed());
         let left = Timespec::try_from(left).ok();
         let mut fds = [
             PollFd::new(&watched, PollFlags::IN),

@@ -21,7 +21,7 @@ use super::uplink::Uplink;
 use super::{At, Failure};
 use crate::etc;
 use crate::spec::{Limits, OWN_PROCESSES, PID_MAX_MIN, TREE_FOLDERS};
-use crate::wire::{Order, ProcessBound, Step};
+use crate::wire::{Blueprint, ProcessBound, Step};
 
 /// Folders in the host's root that are links into `/usr` on most systems and separate folders on others.
 const ROOT_FOLDERS: [&str; 4] = ["bin", "lib", "lib64", "sbin"];
@@ -65,9 +65,9 @@ const ROOT_OPTIONS: &std::ffi::CStr = c"size=1m,nr_inodes=4096,mode=755";
 
 /// Copies the mount of the tree that becomes the root, on the host's side and with the server's rights: the user that
 /// the jail will be may not have access to it. None if it stays the server's user, whom [`build`] lets copy it.
-pub(super) fn take_tree(order: &Order) -> Result<Option<OwnedFd>, Failure> {
-    match &order.root {
-        Some(root) if order.uid.is_some() => copy_of_tree(root).map(Some),
+pub(super) fn take_tree(blueprint: &Blueprint) -> Result<Option<OwnedFd>, Failure> {
+    match &blueprint.root {
+        Some(root) if blueprint.uid.is_some() => copy_of_tree(root).map(Some),
         _ => Ok(None),
     }
 }
@@ -75,13 +75,13 @@ pub(super) fn take_tree(order: &Order) -> Result<Option<OwnedFd>, Failure> {
 /// Builds the root and enters it. The current folder is the job's folder before, and the command's
 /// after.
 pub(super) fn build(
-    order: &Order,
+    blueprint: &Blueprint,
     tree: Option<OwnedFd>,
     uplink: Option<&Uplink>,
 ) -> Result<(), Failure> {
     let job = copy_of(Path::new("."), NO_SUID | NO_DEV).at(Step::JobFolder)?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV;
-    if let Some(root) = &order.root {
+    if let Some(root) = &blueprint.root {
         let tree = tree.map_or_else(|| copy_of_tree(root), Ok)?;
         foreign(&tree, uplink).at(Step::Tree(root.clone()))?;
     } else {
@@ -93,20 +93,20 @@ pub(super) fn build(
         }
         devices().at(Step::Devices)?;
     }
-    for bind in &order.binds {
+    for bind in &blueprint.binds {
         let inside = bind.inside.strip_prefix("/").unwrap_or(&bind.inside);
         show(&bind.host, inside).at(Step::Bind(bind.host.clone()))?;
     }
     make_folder("job").at(Step::JobFolder)?;
     attach(&job, Path::new("job")).at(Step::JobFolder)?;
     make_folder("tmp").at(Step::Tmp)?;
-    mount(c"tmpfs", c"tmp", c"tmpfs", flags, &*tmp(&order.limits)).at(Step::Tmp)?;
+    mount(c"tmpfs", c"tmp", c"tmpfs", flags, &*tmp(&blueprint.limits)).at(Step::Tmp)?;
     make_folder("proc").at(Step::Proc)?;
     let without_programs = flags | MountFlags::NOEXEC;
     mount(c"proc", c"proc", c"proc", without_programs, c"").at(Step::Proc)?;
-    bound(order).at(Step::Bounds)?;
+    bound(blueprint).at(Step::Bounds)?;
     enter().at(Step::Pivot)?;
-    chdir(Path::new("/job").join(&order.folder)).at(Step::Folder)
+    chdir(Path::new("/job").join(&blueprint.folder)).at(Step::Folder)
 }
 
 /// The host's programs and libraries, and as much of `/etc` as they need.
@@ -286,11 +286,11 @@ fn tmp(limits: &Limits) -> std::ffi::CString {
 }
 
 /// Bounds that are written through the jail's own `/proc`, while this process may still do that.
-fn bound(order: &Order) -> io::Result<()> {
+fn bound(blueprint: &Blueprint) -> io::Result<()> {
     // No namespaces inside this one, whichever system call asks for them.
     write_at_once("proc/sys/user/max_user_namespaces", "0")?;
-    if order.makeshift.processes == Some(ProcessBound::PidMax) {
-        let most = (order.limits.processes + OWN_PROCESSES).max(PID_MAX_MIN);
+    if blueprint.makeshift.processes == Some(ProcessBound::PidMax) {
+        let most = (blueprint.limits.processes + OWN_PROCESSES).max(PID_MAX_MIN);
         write_at_once("proc/sys/kernel/pid_max", &most.to_string())?;
     }
     Ok(())
