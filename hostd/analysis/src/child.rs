@@ -1,4 +1,4 @@
-//! The child: one order and one board in, frames out.
+//! The child: one request and one board in, frames out.
 
 use std::io::{self, Read, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,16 +11,16 @@ use crate::runner::failure;
 use crate::solver::FILE_BYTES_MAX;
 use crate::wire::{self, Frames};
 
-/// Serves the one run that `input` orders, and says on `output` what came of it. The process must not be able to do
+/// Serves the one run that `input` asks for, and says on `output` what came of it. The process must not be able to do
 /// anything but compute by then.
 ///
 /// # Errors
 /// What is read or written is cut, so that nobody is there to tell.
 pub fn serve(input: &mut dyn Read, output: &mut (dyn Write + Send)) -> io::Result<()> {
-    let order = wire::read_order(input)?;
-    let most = order.file_bytes_max as u64;
+    let request = wire::read_request(input)?;
+    let most = request.file_bytes_max as u64;
     let mut probes = Vec::new();
-    for length in &order.probes {
+    for length in &request.probes {
         let mut probe = vec![0; (*length).min(FILE_BYTES_MAX)];
         input.read_exact(&mut probe)?;
         probes.push(probe);
@@ -35,7 +35,7 @@ pub fn serve(input: &mut dyn Read, output: &mut (dyn Write + Send)) -> io::Resul
         let message = format!("The board has more than {most} bytes.");
         return frames.lock().frames.refused(&failure("refused", message));
     }
-    let made = compute::compute(&order, &probes, &board, &frames);
+    let made = compute::compute(&request, &probes, &board, &frames);
     let frames = &mut frames.lock().frames;
     match made {
         Ok(made) => {

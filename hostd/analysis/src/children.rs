@@ -24,7 +24,7 @@ use tracing::warn;
 use crate::compute::MODEL;
 use crate::runner::{Event, Product, Runner, Unfinished, Unwanted, Work};
 use crate::solver::Solver;
-use crate::wire::{self, Listener, Order, Said};
+use crate::wire::{self, Listener, Request, Said};
 
 /// The verb of the program that [`serve`](crate::serve)s a run.
 pub const VERB: &str = "board-analyze";
@@ -83,8 +83,8 @@ impl Children {
         })
     }
 
-    fn order(&self, work: &Work, probes: &[Vec<u8>]) -> Order {
-        Order {
+    fn request(&self, work: &Work, probes: &[Vec<u8>]) -> Request {
+        Request {
             kind: work.kind,
             params: work.params.clone(),
             filename: work.filename.clone(),
@@ -144,11 +144,11 @@ impl Children {
         tell: &mut dyn FnMut(Event) -> Result<(), Unwanted>,
         stopped: &PipeReader,
     ) -> Result<Product, Unfinished> {
-        let order = wire::order_bytes(&self.order(work, probes));
-        let order = order.map_err(|error| internal(&error))?;
+        let request = wire::request_bytes(&self.request(work, probes));
+        let request = request.map_err(|error| internal(&error))?;
         let board = File::open(&work.file).map_err(|error| internal(&error))?;
         let probes = probes.concat();
-        let mut input = (&order[..]).chain(&probes[..]).chain(board);
+        let mut input = (&request[..]).chain(&probes[..]).chain(board);
         let mut listener = Listener::default();
         let mut trouble = None;
         let mut output = |piece: &[u8]| {

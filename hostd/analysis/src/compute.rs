@@ -9,7 +9,7 @@ use store::emi::boards::Facts;
 use store::emi::runs::{Failure, Kind};
 
 use crate::runner::{Made, Product, failure};
-use crate::wire::Order;
+use crate::wire::Request;
 
 /// The artifact that a field solver reads.
 pub(crate) const MODEL: &str = "model.xml";
@@ -107,27 +107,27 @@ fn question(file: &mut Map<String, Value>) -> Result<Question, String> {
     })
 }
 
-/// Carries out an order.
+/// Carries out a request.
 ///
 /// # Errors
 /// The board, or what was asked, is refused: why, and where.
 pub(crate) fn compute(
-    order: &Order,
+    request: &Request,
     probes: &[Vec<u8>],
     bytes: &[u8],
     observer: &dyn Observer,
 ) -> Result<Results, Failure> {
     let limits = Limits {
-        bytes_max: order.file_bytes_max,
-        unpacked_bytes_max: usize::try_from(order.unpacked_bytes_max).unwrap_or(usize::MAX),
-        entries_max: order.entries_max,
+        bytes_max: request.file_bytes_max,
+        unpacked_bytes_max: usize::try_from(request.unpacked_bytes_max).unwrap_or(usize::MAX),
+        entries_max: request.entries_max,
         ..Limits::default()
     };
     let opened = emi::open(bytes, &limits, observer).map_err(|error| match error {
         OpenError::Refused { .. } => failure("refused", error.to_string()),
         OpenError::Cancelled => stopped(Cancelled),
     })?;
-    let asked = asked(order.kind, &order.params).map_err(|why| failure("refused", why))?;
+    let asked = asked(request.kind, &request.params).map_err(|why| failure("refused", why))?;
     let settings = opened
         .rules
         .into_iter()
@@ -141,8 +141,8 @@ pub(crate) fn compute(
         settings,
         observer,
     };
-    let mut results = match (order.kind, asked.question) {
-        (Kind::Ingest, _) => task.ingest(opened.file, &order.filename, bytes),
+    let mut results = match (request.kind, asked.question) {
+        (Kind::Ingest, _) => task.ingest(opened.file, &request.filename, bytes),
         (Kind::Compliance, _) => task.compliance(),
         (Kind::Cable, _) => task.cable(),
         (Kind::Solve, Some(question)) => task.solve(&question, probes),

@@ -1,7 +1,7 @@
 //! What a child and the server say to each other. The server does not trust the child, which reads what strangers sent.
 //!
 //! ```text
-//! to the child     length (u32), order (JSON), what probes wrote, then the board's bytes until the end
+//! to the child     length (u32), request (JSON), what probes wrote, then the board's bytes until the end
 //! to the server    frames: what (u8), length (u32), that many bytes
 //!                  progress (JSON) | artifact (JSON), its bytes in frames of data … | done (JSON) or refused (JSON)
 //! ```
@@ -18,8 +18,8 @@ use store::emi::runs::{Failure, Kind, Progress};
 use crate::artifact;
 use crate::runner::{Event, Made, Product};
 
-/// Largest order.
-pub(crate) const ORDER_BYTES_MAX: usize = 256 << 10;
+/// Largest request.
+pub(crate) const REQUEST_BYTES_MAX: usize = 256 << 10;
 
 /// Largest frame.
 pub(crate) const FRAME_BYTES_MAX: usize = 1 << 20;
@@ -47,7 +47,7 @@ const HEAD: usize = 5;
 
 /// What a child is to do with the bytes that follow.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Order {
+pub(crate) struct Request {
     pub(crate) kind: Kind,
     pub(crate) params: Map<String, Value>,
     pub(crate) filename: String,
@@ -133,20 +133,20 @@ impl<W: Write> Frames<W> {
     }
 }
 
-/// An order as it is written before the board's bytes.
-pub(crate) fn order_bytes(order: &Order) -> io::Result<Vec<u8>> {
-    let text = serde_json::to_vec(order)?;
-    let mut bytes = length(&text, ORDER_BYTES_MAX)?.to_vec();
+/// A request as it is written before the board's bytes.
+pub(crate) fn request_bytes(request: &Request) -> io::Result<Vec<u8>> {
+    let text = serde_json::to_vec(request)?;
+    let mut bytes = length(&text, REQUEST_BYTES_MAX)?.to_vec();
     bytes.extend(text);
     Ok(bytes)
 }
 
-/// Reads an order; what is left is the board.
-pub(crate) fn read_order(from: &mut dyn Read) -> io::Result<Order> {
+/// Reads a request; what is left is the board.
+pub(crate) fn read_request(from: &mut dyn Read) -> io::Result<Request> {
     let mut length = [0; 4];
     from.read_exact(&mut length)?;
     let length = u32::from_le_bytes(length) as usize;
-    if length > ORDER_BYTES_MAX {
+    if length > REQUEST_BYTES_MAX {
         return Err(io::ErrorKind::InvalidData.into());
     }
     let mut text = vec![0; length];

@@ -124,8 +124,8 @@ fn its_words_are_short_and_plain() {
 }
 
 #[test]
-fn an_order_is_read_as_it_was_written_and_the_rest_is_the_board() {
-    let order = Order {
+fn a_request_is_read_as_it_was_written_and_the_rest_is_the_board() {
+    let request = Request {
         kind: Kind::Ingest,
         params: Map::new(),
         filename: "board.kicad_pcb".to_owned(),
@@ -134,10 +134,10 @@ fn an_order_is_read_as_it_was_written_and_the_rest_is_the_board() {
         entries_max: 5,
         probes: vec![6],
     };
-    let mut bytes = order_bytes(&order).unwrap();
+    let mut bytes = request_bytes(&request).unwrap();
     bytes.extend(b"board");
     let mut from = &bytes[..];
-    assert_eq!(read_order(&mut from).unwrap(), order);
+    assert_eq!(read_request(&mut from).unwrap(), request);
     assert_eq!(from, b"board");
     for bad in [
         &b""[..],
@@ -145,7 +145,7 @@ fn an_order_is_read_as_it_was_written_and_the_rest_is_the_board() {
         b"\x02\0\0\0{}",
         b"\x05\0\0\0{",
     ] {
-        assert!(read_order(&mut &bad[..]).is_err(), "{bad:?}");
+        assert!(read_request(&mut &bad[..]).is_err(), "{bad:?}");
     }
 }
 

@@ -235,9 +235,9 @@ fn what_is_no_board_is_refused_with_its_place() {
 }
 
 fn a_child_that_fails_fails_one_run() {
-    let order = work(Kind::Ingest, json!({}));
+    let asked = work(Kind::Ingest, json!({}));
     for what in ["babble", "silent", "abort", "exit", "open"] {
-        let (events, ended) = run(what, &order);
+        let (events, ended) = run(what, &asked);
         assert_eq!(code(ended).0, "crashed", "{what}");
         assert!(events.is_empty());
     }
@@ -245,30 +245,30 @@ fn a_child_that_fails_fails_one_run() {
     let program = PathBuf::from("/no/such/program");
     let absent = Children::open(program, Vec::new(), &config(), work.path()).unwrap();
     let (stopped, _stop) = std::io::pipe().unwrap();
-    let ended = absent.run(&order, &mut |_| Ok(()), &stopped);
+    let ended = absent.run(&asked, &mut |_| Ok(()), &stopped);
     assert_eq!(code(ended).0, "internal");
     let gone = Work {
         file: PathBuf::from("/no/such/board"),
         params: Map::new(),
-        ..order
+        ..asked
     };
     assert_eq!(code(run("serve", &gone).1).0, "internal");
 }
 
 fn time_and_memory_are_bounded() {
-    let order = work(Kind::Ingest, json!({}));
+    let asked = work(Kind::Ingest, json!({}));
     let (stopped, _stop) = std::io::pipe().unwrap();
     let short = EmiConfig {
         run_s_max: 1,
         ..config()
     };
-    let ended = run_with("spin", &short, &order, &stopped).1;
+    let ended = run_with("spin", &short, &asked, &stopped).1;
     assert_eq!(ended, Err(Unfinished::TimedOut(1)));
     let small = EmiConfig {
         memory_mib_max: 256,
         ..config()
     };
-    let (word, message) = code(run_with("eat", &small, &order, &stopped).1);
+    let (word, message) = code(run_with("eat", &small, &asked, &stopped).1);
     assert_eq!(word, "memory");
     assert!(message.contains("256 MiB"), "{message}");
 }
