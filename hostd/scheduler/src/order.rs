@@ -49,13 +49,13 @@ struct Head {
 
 /// A walk through all lines, or through one user's, in order.
 #[derive(Debug)]
-pub(crate) struct Order<'l> {
+pub(crate) struct Walk<'l> {
     lines: &'l Lines,
     heads: BinaryHeap<Head>,
     now_ms: u64,
 }
 
-impl<'l> Order<'l> {
+impl<'l> Walk<'l> {
     /// Through the lines of `user`, or all lines. `virtual_ms` says how much a user has had.
     pub(crate) fn new(
         lines: &'l Lines,
@@ -63,7 +63,7 @@ impl<'l> Order<'l> {
         now_ms: u64,
         virtual_ms: impl Fn(usize) -> u64,
     ) -> Self {
-        let mut order = Self {
+        let mut walk = Self {
             lines,
             heads: BinaryHeap::new(),
             now_ms,
@@ -77,10 +77,10 @@ impl<'l> Order<'l> {
         let to = user.map_or(Bound::Unbounded, |user| Bound::Excluded(first(user + 1)));
         for (line, tasks) in lines.0.range((from, to)) {
             if let Some((task, since_ms)) = tasks.first_key_value() {
-                order.push(*line, *task, *since_ms, virtual_ms(line.user));
+                walk.push(*line, *task, *since_ms, virtual_ms(line.user));
             }
         }
-        order
+        walk
     }
 
     /// The task whose turn is next. It stays at the head of its line until
@@ -122,17 +122,17 @@ impl<'l> Order<'l> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, LineKey, Lines, Order};
+    use super::{Kind, LineKey, Lines, Walk};
     use crate::limits::AGE_STEP_MS;
     use crate::submission::Class;
 
     fn turns(lines: &Lines, now_ms: u64, cost_ms: u64) -> Vec<u64> {
         let mut had = [0; 3];
-        let mut order = Order::new(lines, None, now_ms, |_| 0);
+        let mut walk = Walk::new(lines, None, now_ms, |_| 0);
         let mut turns = Vec::new();
-        while let Some((line, task)) = order.next(|user| had[user]) {
+        while let Some((line, task)) = walk.next(|user| had[user]) {
             had[line.user] += cost_ms;
-            order.pass_on(line, task, had[line.user]);
+            walk.pass_on(line, task, had[line.user]);
             turns.push(task.0);
         }
         turns

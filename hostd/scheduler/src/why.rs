@@ -5,7 +5,7 @@ use crate::cause::Ending;
 use crate::devices::{Device, Quarantine};
 use crate::groups::Kind;
 use crate::names::{DeviceId, JobId, UserId};
-use crate::order::Order;
+use crate::order::Walk;
 use crate::scheduler::Scheduler;
 use crate::submission::Requirement;
 use crate::task::{TaskKey, TaskState};
@@ -130,10 +130,10 @@ impl<R: Requirement> Scheduler<R> {
         let virtual_ms = |charged: &std::collections::HashMap<usize, u64>, user: usize| {
             accounts.virtual_ms(user) + charged.get(&user).unwrap_or(&0)
         };
-        let mut order = Order::new(&self.lines, None, self.now_ms, |user| {
+        let mut walk = Walk::new(&self.lines, None, self.now_ms, |user| {
             accounts.virtual_ms(user)
         });
-        while let Some((line, next)) = order.next(|user| virtual_ms(&charged, user)) {
+        while let Some((line, next)) = walk.next(|user| virtual_ms(&charged, user)) {
             if next == key {
                 break;
             }
@@ -145,7 +145,7 @@ impl<R: Requirement> Scheduler<R> {
                 ahead += 1;
                 *charged.entry(line.user).or_default() += accounts.mean_ms(line.user);
             }
-            order.pass_on(line, next, virtual_ms(&charged, line.user));
+            walk.pass_on(line, next, virtual_ms(&charged, line.user));
         }
         ahead
     }

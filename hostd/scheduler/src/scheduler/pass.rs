@@ -8,7 +8,7 @@ use super::{Decision, Scheduler};
 use crate::axes::State;
 use crate::groups::Kind;
 use crate::matching::Matching;
-use crate::order::{LineKey, Order};
+use crate::order::{LineKey, Walk};
 use crate::submission::Requirement;
 use crate::task::{Attempt, TaskKey, TaskState};
 
@@ -56,11 +56,11 @@ impl<R: Requirement> Scheduler<R> {
     fn search(&mut self, user: Option<usize>, slots: usize, found: &mut Found) {
         // Taken out, since the walk reads the lines while the accounts change.
         let lines = std::mem::take(&mut self.lines);
-        let mut order = Order::new(&lines, user, self.now_ms, |user| {
+        let mut walk = Walk::new(&lines, user, self.now_ms, |user| {
             self.accounts.virtual_ms(user)
         });
         let mut hopeless: HashSet<Kind> = HashSet::new();
-        while let Some((line, key)) = order.next(|user| self.accounts.virtual_ms(user)) {
+        while let Some((line, key)) = walk.next(|user| self.accounts.virtual_ms(user)) {
             if self.accounts.running >= self.limits.running_max
                 || (found.benches.len() == found.free.len() && found.builds.len() == slots)
             {
@@ -70,7 +70,7 @@ impl<R: Requirement> Scheduler<R> {
                 continue;
             }
             if self.find(line, key, slots, found) {
-                order.pass_on(line, key, self.accounts.virtual_ms(line.user));
+                walk.pass_on(line, key, self.accounts.virtual_ms(line.user));
             } else {
                 hopeless.insert(line.kind);
             }
