@@ -28,7 +28,7 @@ use crate::error::JobError;
 use crate::facts::Wants;
 use crate::record::Entry;
 use crate::why::{self, Why};
-pub(crate) use event::{Event, Events, Order, Refusal};
+pub(crate) use event::{Arrival, Event, Events, Refusal};
 pub(crate) use lease::is_lease_owner;
 pub(crate) use refused::Refused;
 use settle::Change;
@@ -95,8 +95,8 @@ impl Driver {
     async fn handle(&mut self, event: Event) {
         let now_ms = self.clock.now_ms();
         match event {
-            Event::Submit(order, answer) => {
-                let submitted = self.submit(*order, now_ms).await;
+            Event::Submit(arrival, answer) => {
+                let submitted = self.submit(*arrival, now_ms).await;
                 // Whoever asked may be gone; the job is queued all the same.
                 let _ = answer.send(submitted);
             }
@@ -157,8 +157,12 @@ impl Driver {
         }
     }
 
-    async fn submit(&mut self, order: Order, now_ms: u64) -> Result<(Arc<Job>, bool), JobError> {
-        if let Some((key, request)) = &order.request {
+    async fn submit(
+        &mut self,
+        arrival: Arrival,
+        now_ms: u64,
+    ) -> Result<(Arc<Job>, bool), JobError> {
+        if let Some((key, request)) = &arrival.request {
             let asked = key.clone();
             let used = self
                 .store
@@ -166,22 +170,22 @@ impl Driver {
                 .await?;
             if let Some(used) = used {
                 return self
-                    .replay(&order.entry.job.org, used, &request.digest)
+                    .replay(&arrival.entry.job.org, used, &request.digest)
                     .await;
             }
         }
-        if let Some(objection) = order.objection {
+        if let Some(objection) = arrival.objection {
             return Err(objection);
         }
-        self.make_room(&order.entry.job).await?;
-        let id = order.entry.job.id.clone();
-        let decisions = self.scheduler.submit(order.submission, now_ms);
+        self.make_room(&arrival.entry.job).await?;
+        let id = arrival.entry.job.id.clone();
+        let decisions = self.scheduler.submit(arrival.submission, now_ms);
         let decisions = decisions.inspect_err(|_| self.tools.ledger.give_back(&id))?;
-        self.entries.insert(id.clone(), order.entry);
+        self.entries.insert(id.clone(), arrival.entry);
         let mut change = Change::of(decisions);
         change.touched.insert(id.clone());
-        change.request = order.request;
-        change.archive = order.archive;
+        change.request = arrival.request;
+        change.archive = arrival.archive;
         let shown = self.settle(change).await;
         info!(job = id, "job queued");
         let queued = shown.into_iter().find(|job| job.id == id);

@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 use store::jobs::{Archive, Job, Request, RequestKey, TEXT_CHARS_MAX};
 use vault::{Refusal, Vault};
 
-use crate::driver::Order;
+use crate::driver::Arrival;
 use crate::error::JobError;
 use crate::files::{Files, gone};
 use crate::network::Network;
@@ -78,7 +78,7 @@ impl Intake {
         new: NewJob,
         id: &str,
         now_ms: u64,
-    ) -> Result<Order, JobError> {
+    ) -> Result<Arrival, JobError> {
         check_texts(&new)?;
         let (definition, sources) = self.open(&new.source)?;
         let pipeline = self.read(&definition)?;
@@ -140,7 +140,7 @@ impl Intake {
             started_ms: None,
             finished_ms: None,
         };
-        Ok(Order {
+        Ok(Arrival {
             entry: Entry {
                 job: Arc::new(job),
                 plan: Arc::new(plan),

@@ -269,10 +269,10 @@ impl Jobs {
             intake.take(&by, new, &of, now_ms)
         });
         let taken = taken.await;
-        let order = taken.map_err(|_| StoreError::Panicked)??;
+        let arrival = taken.map_err(|_| StoreError::Panicked)??;
         let queued = self
             .events
-            .ask(|answer| Event::Submit(Box::new(order), answer))
+            .ask(|answer| Event::Submit(Box::new(arrival), answer))
             .await
             .flatten();
         if !matches!(&queued, Ok((job, false)) if job.id == id) {

@@ -16,8 +16,8 @@ use crate::why::Why;
 /// Events that wait for the driver at most. Whoever has one more waits.
 const WAITING_MAX: usize = 256;
 
-/// A job to queue.
-pub(crate) struct Order {
+/// A job that arrives at the queue.
+pub(crate) struct Arrival {
     pub(crate) entry: Entry,
     pub(crate) submission: Submission<Wants>,
     /// Why it may not be queued, unless its request is the repetition of one that was answered.
@@ -42,7 +42,7 @@ type Answer<T> = oneshot::Sender<T>;
 /// Something that happened.
 pub(crate) enum Event {
     /// A job is submitted. With the answer: whether an earlier request made it.
-    Submit(Box<Order>, Answer<Result<(Arc<Job>, bool), JobError>>),
+    Submit(Box<Arrival>, Answer<Result<(Arc<Job>, bool), JobError>>),
     /// A job of an organisation is to end.
     Cancel(String, String, Answer<Result<Arc<Job>, JobError>>),
     /// Why an unfinished job does not run.

@@ -69,10 +69,10 @@ impl Home {
             idempotency_key: None,
             source: Source::Definition(text.to_owned()),
         };
-        let order = self.intake.take(&by, new, &id, 1).unwrap();
+        let arrival = self.intake.take(&by, new, &id, 1).unwrap();
         let mut scheduler = Scheduler::new(Limits::default(), 0);
-        scheduler.submit(order.submission, 1).unwrap();
-        let mut entry = order.entry;
+        scheduler.submit(arrival.submission, 1).unwrap();
+        let mut entry = arrival.entry;
         entry.goes_on(&scheduler.stored(&entry.id()).unwrap());
         self.put(Job::clone(&entry.job)).await;
         id
