@@ -254,12 +254,12 @@ impl Device for Running {
                 }
                 (0xC0, REQUEST_REVISION) => Some(vec![1]),
                 (0x40, REQUEST_START) => {
-                    let order = Order::parse(bytes)?;
+                    let sampling = Sampling::parse(bytes)?;
                     let input = Arc::clone(self.input.as_ref()?);
                     let stops_after = self.settings.stops_after.take();
                     let waiting = Arc::clone(&self.waiting);
                     *waiting.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-                    tokio::spawn(sample(order, input, waiting, stops_after));
+                    tokio::spawn(sample(sampling, input, waiting, stops_after));
                     Some(Vec::new())
                 }
                 _ => None,
@@ -270,12 +270,12 @@ impl Device for Running {
 
 /// How it is asked to sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Order {
+struct Sampling {
     rate_hz: u64,
     is_wide: bool,
 }
 
-impl Order {
+impl Sampling {
     /// Flags, then how many periods of the clock lie between samples.
     fn parse(bytes: &[u8]) -> Option<Self> {
         let [flags, high, low] = *bytes else {
@@ -314,14 +314,14 @@ impl Order {
 
 /// Samples until nobody fetches what it has.
 async fn sample(
-    order: Order,
+    sampling: Sampling,
     input: Arc<Mutex<Input>>,
     waiting: Arc<StdMutex<u32>>,
     stops_after: Option<u64>,
 ) {
     let mut input = input.lock().await;
     *waiting.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
-    let bytes_per_s = order.bytes_per_s();
+    let bytes_per_s = sampling.bytes_per_s();
     let fifo = (bytes_per_s / 100).clamp(FIFO_BYTES, FIFO_BYTES_MAX);
     let (began, mut made) = (Instant::now(), 0);
     while !input.has_ended() {
@@ -337,7 +337,7 @@ async fn sample(
                 }
                 return;
             }
-            if input.send(&order.packet(made)).await.is_err() {
+            if input.send(&sampling.packet(made)).await.is_err() {
                 return;
             }
             made += PACKET_BYTES;
@@ -352,24 +352,26 @@ mod tests {
 
     #[test]
     fn requests_to_start_have_a_rate_and_a_width() {
-        let order = |bytes: &[u8]| Order::parse(bytes).map(|order| (order.rate_hz, order.is_wide));
-        assert_eq!(order(&[0x40, 0, 1]), Some((24_000_000, false)));
-        assert_eq!(order(&[0x60, 0, 3]), Some((12_000_000, true)));
-        assert_eq!(order(&[0x00, 5, 0xDB]), Some((20_000, false)));
-        assert_eq!(order(&[0x40, 6, 0]), None);
-        assert_eq!(order(&[0x40, 0]), None);
+        let sampling = |bytes: &[u8]| {
+            Sampling::parse(bytes).map(|sampling| (sampling.rate_hz, sampling.is_wide))
+        };
+        assert_eq!(sampling(&[0x40, 0, 1]), Some((24_000_000, false)));
+        assert_eq!(sampling(&[0x60, 0, 3]), Some((12_000_000, true)));
+        assert_eq!(sampling(&[0x00, 5, 0xDB]), Some((20_000, false)));
+        assert_eq!(sampling(&[0x40, 6, 0]), None);
+        assert_eq!(sampling(&[0x40, 0]), None);
     }
 
     #[test]
     fn packets_follow_each_other() {
-        let narrow = Order {
+        let narrow = Sampling {
             rate_hz: 1,
             is_wide: false,
         };
         let counted: Vec<u8> = (0..32).flat_map(|value| [value; 16]).collect();
         assert_eq!(narrow.packet(0), counted);
         assert_eq!(narrow.packet(512)[0], 32);
-        let wide = Order {
+        let wide = Sampling {
             is_wide: true,
             ..narrow
         };
