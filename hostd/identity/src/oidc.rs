@@ -22,7 +22,7 @@ const LEEWAY_S: u64 = 60;
 
 /// What a verified token says about the run that it was issued to.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Run {
+pub struct CiRun {
     /// `owner/name`
     pub repository: String,
     /// `refs/heads/main`
@@ -72,7 +72,7 @@ impl Oidc {
     ///
     /// # Errors
     /// It did not, the token has expired, or the provider's keys are not available.
-    pub async fn verify(&self, token: &str) -> Result<Run, OidcError> {
+    pub async fn verify(&self, token: &str) -> Result<CiRun, OidcError> {
         if token.len() > TOKEN_BYTES_MAX {
             return Err(OidcError::Invalid);
         }
@@ -82,7 +82,7 @@ impl Oidc {
         }
         let kid = header.kid.ok_or(OidcError::Invalid)?;
         let key = self.keys.find(&kid).await?;
-        let data = jsonwebtoken::decode::<Run>(token, &key, &self.validation());
+        let data = jsonwebtoken::decode::<CiRun>(token, &key, &self.validation());
         let run = data.map_err(|_| OidcError::Invalid)?.claims;
         let now_s = self.clock.now_s();
         let early = run.nbf.is_some_and(|nbf| now_s + LEEWAY_S < nbf);

@@ -6,7 +6,7 @@ use super::error::TokenError;
 use super::mint::{TTL_S_MAX, TTL_S_MIN};
 use super::token::{Claims, TokenType};
 use super::{Identity, Minted, Verified};
-use crate::oidc::Run;
+use crate::oidc::CiRun;
 use crate::verified::Credential;
 use base::id;
 use store::StoreError;
@@ -197,7 +197,7 @@ impl Identity {
     ///
     /// # Errors
     /// No rule does, or rules of several organisations do, or the token cannot be signed.
-    pub fn mint_for_run(&self, run: &Run) -> Result<Minted, TrustError> {
+    pub fn mint_for_run(&self, run: &CiRun) -> Result<Minted, TrustError> {
         let mut rules = self.all_rules();
         rules.retain(|rule| rule.enabled && lets_in(rule, run));
         let rule = rules.first().ok_or(TrustError::Untrusted)?;
@@ -248,7 +248,7 @@ fn check_admin(caller: &Verified) -> Result<(), TrustError> {
     Ok(())
 }
 
-fn lets_in(rule: &TrustRule, run: &Run) -> bool {
+fn lets_in(rule: &TrustRule, run: &CiRun) -> bool {
     let repository = match rule.repository.strip_suffix("/*") {
         Some(owner) => {
             let of_run = run.repository.split_once('/').map(|(owner, _)| owner);

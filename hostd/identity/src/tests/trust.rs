@@ -3,9 +3,9 @@
 use serde_json::json;
 
 use super::*;
-use crate::oidc::Run;
+use crate::oidc::CiRun;
 
-fn run(repository: &str, branch: &str, environment: Option<&str>) -> Run {
+fn run(repository: &str, branch: &str, environment: Option<&str>) -> CiRun {
     let claims = json!({"repository": repository, "ref": branch, "environment": environment,
         "exp": 0});
     serde_json::from_value(claims).unwrap()
@@ -25,7 +25,7 @@ fn rule(repository: &str, branch: Option<&str>) -> NewRule {
 async fn repository_ref_and_environment_must_fit() {
     let (identity, _hand) = server().await;
     let owner = owner(&identity).await;
-    let fits = async |new: NewRule, run: Run| {
+    let fits = async |new: NewRule, run: CiRun| {
         let rule = identity.rule_add(&owner, new).await.unwrap();
         let minted = identity.mint_for_run(&run);
         identity.rule_remove(&owner, &rule.id).await.unwrap();
