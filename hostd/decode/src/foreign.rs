@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! Segment ─ Changes ─┐                                    ┌─ Check ─> Sink
-//!                    ├─ Feeder ─ blocks ─> Run (elsewhere) ┘
+//!                    ├─ Feeder ─ blocks ─> ForeignDecoding ┘
 //! Archive ─ words ───┘
 //! ```
 
@@ -20,10 +20,10 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-/// Changes in one call of [`Run::changes`].
+/// Changes in one call of [`ForeignDecoding::changes`].
 pub const CHANGES_A_CALL_MAX: usize = 32 << 10;
 
-/// Samples in one call of [`Run::samples`].
+/// Samples in one call of [`ForeignDecoding::samples`].
 pub const SAMPLES_A_CALL_MAX: usize = 64 << 10;
 
 /// Channels that such a decoder looks at: what fits beside a distance.
@@ -53,7 +53,7 @@ pub trait Foreign: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// It does not take these options, or cannot be started.
-    fn begin(&self, setup: &Setup<'_>) -> Result<Box<dyn Run>, ForeignError>;
+    fn begin(&self, setup: &Setup<'_>) -> Result<Box<dyn ForeignDecoding>, ForeignError>;
 }
 
 /// What a decoder is told before it begins.
@@ -68,7 +68,7 @@ pub struct Setup<'a> {
 }
 
 /// A decoding of one capture. Calls may block. Annotations come in the order of their ends, at the latest from `finish`.
-pub trait Run: Send {
+pub trait ForeignDecoding: Send {
     /// At most [`CHANGES_A_CALL_MAX`] changes: `distance << 8 | levels`, the distance in samples from the one before (from
     /// sample 0 for the first), and the level of the decoder's channel `i` from then on in bit `i`. A distance of over 24
     /// bits comes as several entries that repeat the levels.
@@ -120,7 +120,10 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    pub(crate) fn begin(&self, sample_rate_hz: f64) -> Result<Box<dyn Run>, ForeignError> {
+    pub(crate) fn begin(
+        &self,
+        sample_rate_hz: f64,
+    ) -> Result<Box<dyn ForeignDecoding>, ForeignError> {
         self.foreign.begin(&Setup {
             sample_rate_hz,
             connected: self.channels.iter().map(Option::is_some).collect(),

@@ -3,7 +3,7 @@
 use crate::annotation::Annotation;
 use crate::changes::Taps8;
 use crate::engine::{Plan, RawDecoder, StoredDecoder};
-use crate::foreign::{Config, Feeder, ForeignError, Run, Stop};
+use crate::foreign::{Config, Feeder, ForeignDecoding, ForeignError, Stop};
 use crate::planes::CodePath;
 use crate::segment::{Segment, SegmentError};
 use crate::spec::{ProtocolConfig, Spec};
@@ -75,7 +75,7 @@ enum Source<'a> {
 enum Begun {
     Raw(RawDecoder),
     Stored(StoredDecoder),
-    Foreign(Box<dyn Run>),
+    Foreign(Box<dyn ForeignDecoding>),
 }
 
 impl<'a> Decoding<'a> {
@@ -137,7 +137,9 @@ impl<'a> Decoding<'a> {
             (Source::Segment(segment), Begun::Stored(decoder)) => {
                 run_stored(segment, decoder, &mut count)?
             }
-            (source, Begun::Foreign(run)) => run_foreign(&source, self.spec, run, &mut count)?,
+            (source, Begun::Foreign(decoding)) => {
+                run_foreign(&source, self.spec, decoding, &mut count)?
+            }
             _ => unreachable!("`of_sr` and `of_segment` begin what fits their source"),
         };
         Ok(Summary {
@@ -173,9 +175,10 @@ pub fn decode_segment(
 }
 
 fn begin(config: &Config, sample_rate_hz: f64) -> Result<Begun, DecodeError> {
-    let run = config.begin(sample_rate_hz);
+    let decoding = config.begin(sample_rate_hz);
     let title = || config.foreign.title().to_owned();
-    run.map(Begun::Foreign)
+    decoding
+        .map(Begun::Foreign)
         .map_err(|source| DecodeError::Foreign {
             title: title(),
             source,
@@ -218,7 +221,7 @@ fn run_stored(
 fn run_foreign(
     source: &Source<'_>,
     spec: &Spec,
-    run: Box<dyn Run>,
+    decoding: Box<dyn ForeignDecoding>,
     sink: Sink<'_>,
 ) -> Result<Ended, DecodeError> {
     let ProtocolConfig::Foreign(config) = &spec.protocol else {
@@ -228,7 +231,7 @@ fn run_foreign(
         Source::Archive(archive) => archive.total_samples(),
         Source::Segment(segment) => segment.samples(),
     };
-    let mut feeder = Feeder::new(config, run, spec.shown(), samples, sink);
+    let mut feeder = Feeder::new(config, decoding, spec.shown(), samples, sink);
     let fed = match source {
         Source::Archive(archive) => feed_archive(archive, &config.channels, &mut feeder),
         Source::Segment(segment) => feed_segment(segment, &config.channels, &mut feeder),

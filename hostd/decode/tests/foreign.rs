@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 
-use decode::foreign::{BadAnnotation, Foreign, ForeignError, Input, Run, Setup};
+use decode::foreign::{BadAnnotation, Foreign, ForeignDecoding, ForeignError, Input, Setup};
 use decode::segment::{Encoder, EncoderSpec, Segment};
 use decode::sr::{Archive, Limits, Writer};
 use decode::{
@@ -88,7 +88,7 @@ impl Foreign for Elsewhere {
         "plugin acme.x 1.0.0"
     }
 
-    fn begin(&self, setup: &Setup<'_>) -> Result<Box<dyn Run>, ForeignError> {
+    fn begin(&self, setup: &Setup<'_>) -> Result<Box<dyn ForeignDecoding>, ForeignError> {
         if setup.options[0].1 == "bad" {
             return Err(ForeignError::Refused("depth is no number".to_owned()));
         }
@@ -114,7 +114,7 @@ impl Running {
     }
 }
 
-impl Run for Running {
+impl ForeignDecoding for Running {
     fn changes(&mut self, data: &[u32]) -> Result<Vec<Annotation>, ForeignError> {
         self.given.lock().unwrap().changes.extend(data);
         Ok(self.answer())

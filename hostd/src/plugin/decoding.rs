@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use decode::Decoder;
-use decode::foreign::{ForeignError, Input, Run, Setup};
+use decode::foreign::{ForeignDecoding, ForeignError, Input, Setup};
 use runtime::{CallData, CallError, Guest, GuestOptions, Metrics, Mode, Session};
 use tokio::runtime::Handle;
 use wasmtime::component::ResourceAny;
@@ -146,7 +146,7 @@ impl<T: CallData> Running<T> {
     }
 }
 
-impl<T: CallData> Run for Running<T> {
+impl<T: CallData> ForeignDecoding for Running<T> {
     fn changes(&mut self, data: &[u32]) -> Result<Vec<decode::Annotation>, ForeignError> {
         self.time()?;
         let decoding = self.decoding;

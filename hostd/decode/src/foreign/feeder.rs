@@ -2,7 +2,7 @@
 
 use super::check::Check;
 use super::packing::{Packed, Samples};
-use super::{CHANGES_A_CALL_MAX, Config, ForeignError, Input, Run, SAMPLES_A_CALL_MAX};
+use super::{CHANGES_A_CALL_MAX, Config, ForeignDecoding, ForeignError, Input, SAMPLES_A_CALL_MAX};
 use crate::annotation::{Annotation, ClassSet};
 use crate::run::{DecodeError, Sink};
 use crate::segment::SegmentError;
@@ -24,7 +24,7 @@ impl From<SegmentError> for Stop {
 /// A capture on its way to the decoder.
 pub(crate) struct Feeder<'s> {
     config: &'s Config,
-    run: Box<dyn Run>,
+    decoding: Box<dyn ForeignDecoding>,
     shape: Shape,
     shown: ClassSet,
     check: Check,
@@ -40,14 +40,14 @@ impl<'s> Feeder<'s> {
     /// For a capture of so many samples.
     pub(crate) fn new(
         config: &'s Config,
-        run: Box<dyn Run>,
+        decoding: Box<dyn ForeignDecoding>,
         shown: ClassSet,
         samples: u64,
         sink: Sink<'s>,
     ) -> Self {
         Self {
             config,
-            run,
+            decoding,
             shape: match config.foreign.input() {
                 Input::Changes => Shape::Changes(Packed::default()),
                 Input::Samples => Shape::Samples(Samples::default()),
@@ -83,7 +83,7 @@ impl<'s> Feeder<'s> {
     pub(crate) fn finish(mut self, end: u64) -> Result<(), Stop> {
         self.fill(end)?;
         self.pass()?;
-        let found = self.run.finish(end);
+        let found = self.decoding.finish(end);
         self.take(found)
     }
 
@@ -104,7 +104,7 @@ impl<'s> Feeder<'s> {
             Shape::Changes(packed) => {
                 // A long gap may have added more than one entry.
                 for data in packed.data.chunks(CHANGES_A_CALL_MAX) {
-                    let found = self.run.changes(data);
+                    let found = self.decoding.changes(data);
                     taken(
                         self.config,
                         &mut self.check,
@@ -117,7 +117,7 @@ impl<'s> Feeder<'s> {
             }
             Shape::Samples(samples) if samples.data.is_empty() => {}
             Shape::Samples(samples) => {
-                let found = self.run.samples(samples.start, &samples.data);
+                let found = self.decoding.samples(samples.start, &samples.data);
                 samples.clear();
                 self.take(found)?;
             }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::config::CapturesConfig;
-use decode::foreign::{Foreign, ForeignError, Input, Run, Setup};
+use decode::foreign::{Foreign, ForeignDecoding, ForeignError, Input, Setup};
 use decode::{Annotation, Channel, Class, Decoder, Value};
 use jobs::Outcome;
 use lab::decoders::{Library, Unavailable};
@@ -65,14 +65,14 @@ impl Foreign for Ends {
         "plugin acme.x 1.0.0"
     }
 
-    fn begin(&self, _: &Setup<'_>) -> Result<Box<dyn Run>, ForeignError> {
+    fn begin(&self, _: &Setup<'_>) -> Result<Box<dyn ForeignDecoding>, ForeignError> {
         Ok(Box::new(Ending))
     }
 }
 
 struct Ending;
 
-impl Run for Ending {
+impl ForeignDecoding for Ending {
     fn changes(&mut self, _: &[u32]) -> Result<Vec<Annotation>, ForeignError> {
         Ok(Vec::new())
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use admission::{Admission, Limits, OwnedPermit, Requester};
-use decode::foreign::{Foreign, ForeignError, Input, Run, Setup};
+use decode::foreign::{Foreign, ForeignDecoding, ForeignError, Input, Setup};
 use decode::{Annotation, Decoder};
 use lab::decoders::{Library, Unavailable};
 use plugins::id::PluginId;
@@ -149,7 +149,7 @@ impl Foreign for Used {
         &self.title
     }
 
-    fn begin(&self, setup: &Setup<'_>) -> Result<Box<dyn Run>, ForeignError> {
+    fn begin(&self, setup: &Setup<'_>) -> Result<Box<dyn ForeignDecoding>, ForeignError> {
         let (place, running) = self.handle.block_on(self.start(setup))?;
         Ok(Box::new(Placed {
             running,
@@ -248,7 +248,7 @@ impl Placed {
     }
 }
 
-impl Run for Placed {
+impl ForeignDecoding for Placed {
     fn changes(&mut self, data: &[u32]) -> Result<Vec<Annotation>, ForeignError> {
         self.ready()?.changes(data)
     }

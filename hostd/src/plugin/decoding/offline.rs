@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use decode::Decoder;
-use decode::foreign::{Foreign, ForeignError, Input, Run, Setup};
+use decode::foreign::{Foreign, ForeignDecoding, ForeignError, Input, Setup};
 use plugins::compile::{Compiler, LIMITS};
 use plugins::package::Package;
 use runtime::{CallData, Engine, EngineOptions, Guest, State};
@@ -136,7 +136,7 @@ impl Foreign for Used {
         &self.all.title
     }
 
-    fn begin(&self, setup: &Setup<'_>) -> Result<Box<dyn Run>, ForeignError> {
+    fn begin(&self, setup: &Setup<'_>) -> Result<Box<dyn ForeignDecoding>, ForeignError> {
         let handle = self.all.runtime.handle();
         let running = Running::begin(
             handle.clone(),
