@@ -41,8 +41,8 @@ pub mod quota;
 pub mod reader;
 pub mod recording;
 mod recover;
-mod run;
 mod start;
+mod task;
 mod tidy;
 pub(crate) mod wire;
 

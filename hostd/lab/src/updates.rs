@@ -1,6 +1,6 @@
 //! Updates of the pods' own firmware: one at a time per device, in the background.
 //!
-//! The phases are in [`Phase`], the conversation with the pod in `run`. A phase is durable before
+//! The phases are in [`Phase`], the conversation with the pod in `task`. A phase is durable before
 //! the next step; the next start marks updates that were unfinished when the process ended as
 //! failed. While an update runs, the device is closed to everybody else.
 
@@ -25,7 +25,7 @@ use store::{Store, StoreError};
 
 pub mod image;
 mod live;
-mod run;
+mod task;
 
 use image::Image;
 use live::{Live, Stop};
@@ -183,7 +183,7 @@ impl Updates {
         };
         let live = self.enter(record.clone())?;
         let during = self.uarts.during(device, Work::Update, &record.id);
-        let run = run::Run {
+        let task = task::Task {
             updates: self.clone(),
             live,
             pod,
@@ -195,17 +195,17 @@ impl Updates {
             terms,
         };
         // On a task of its own, so that the visit ends properly even if the caller goes away.
-        let task = tokio::spawn(async move {
-            let put = run.updates.store.update_put(run.live.record()).await;
+        let begun = tokio::spawn(async move {
+            let put = task.updates.store.update_put(task.live.record()).await;
             if put.is_ok() {
-                info!(update = run.live.record().id, "update begins");
-                tokio::spawn(run.go());
+                info!(update = task.live.record().id, "update begins");
+                tokio::spawn(task.go());
             } else {
-                run.updates.leave(&run.live.record().device);
+                task.updates.leave(&task.live.record().device);
             }
             put
         });
-        task.await.map_err(|_| StoreError::Panicked)??;
+        begun.await.map_err(|_| StoreError::Panicked)??;
         Ok(record)
     }
 

@@ -9,7 +9,7 @@ use tokio::sync::{Semaphore, oneshot, watch};
 use super::feed::Event;
 use super::plan::{Level, Plan};
 use super::quota::Usage;
-use super::{CaptureError, Captures, Running, recording, run};
+use super::{CaptureError, Captures, Running, recording, task};
 use crate::captures::order;
 use crate::leases::Entered;
 use crate::replay::Stimulus;
@@ -64,7 +64,7 @@ impl Captures {
         let warnings = plan.warnings.clone();
         self.enter(&record, selects_level, cancel)?;
         let lane = self.lane(&device.record.id);
-        let run = run::Run {
+        let task = task::Task {
             captures: self.clone(),
             pod,
             plan,
@@ -75,18 +75,18 @@ impl Captures {
         let captures = self.clone();
         let (told, outcome) = oneshot::channel();
         tokio::spawn(async move {
-            let put = captures.put_first(&run.record).await;
+            let put = captures.put_first(&task.record).await;
             let stored = put.is_ok();
             if !stored {
-                captures.leave(&run.record.id);
+                captures.leave(&task.record.id);
             }
             // The caller may be gone; the capture goes on regardless.
             let _ = told.send(put);
             if stored {
-                let feed = captures.feeds.of(&run.record.device);
-                feed.tell(Event::State(run.record.clone()));
-                let id = run.record.id.clone();
-                let mut go = std::pin::pin!(run.go(lane));
+                let feed = captures.feeds.of(&task.record.device);
+                feed.tell(Event::State(task.record.clone()));
+                let id = task.record.id.clone();
+                let mut go = std::pin::pin!(task.go(lane));
                 tokio::select! {
                     () = &mut go => return,
                     () = visit.over() => captures.stop_one(&id),

@@ -28,7 +28,7 @@ const REBOOT_WAIT: Duration = Duration::from_secs(120);
 const DROP_WAIT: Duration = Duration::from_secs(5);
 
 /// Everything one update needs while it runs.
-pub(super) struct Run {
+pub(super) struct Task {
     pub updates: Arc<Updates>,
     pub live: Arc<Live>,
     pub pod: Pod,
@@ -51,7 +51,7 @@ struct Restart {
 
 /// Why an update failed.
 #[derive(Debug, thiserror::Error)]
-enum RunError {
+enum TaskError {
     #[error(transparent)]
     Stopped(#[from] Stop),
     #[error("{}", sentence(.0))]
@@ -68,7 +68,7 @@ enum RunError {
     Version { found: String, wanted: String },
 }
 
-impl Run {
+impl Task {
     pub(super) async fn go(mut self) {
         let outcome = self.drive().await;
         if outcome.is_err() && self.live.record().phase.may_abort() {
@@ -76,7 +76,7 @@ impl Run {
         }
         let (event, error) = match &outcome {
             Ok(()) => (Event::Returned, None),
-            Err(RunError::Stopped(Stop::Asked)) => (Event::Abort, None),
+            Err(TaskError::Stopped(Stop::Asked)) => (Event::Abort, None),
             Err(error) => (Event::Fail, Some(error.to_string())),
         };
         let now_ms = self.updates.clock.now_ms();
@@ -106,7 +106,7 @@ impl Run {
         updates.tell(&record);
     }
 
-    async fn drive(&mut self) -> Result<(), RunError> {
+    async fn drive(&mut self) -> Result<(), TaskError> {
         let live = self.live.clone();
         let stage = stage(&self.pod, &live, &self.image, &self.terms, &self.updates);
         tokio::select! {
@@ -154,16 +154,16 @@ async fn check_version(
     live: &Live,
     terms: &Terms,
     restart: Restart,
-) -> Result<(), RunError> {
+) -> Result<(), TaskError> {
     let restart = timeout(REBOOT_WAIT, restart.seen()).await;
-    restart.map_err(|_| RunError::NoRestart)??;
+    restart.map_err(|_| TaskError::NoRestart)??;
     let online = pod.wait_online(REBOOT_WAIT).await;
-    online.map_err(|_| RunError::NoReturn)?;
+    online.map_err(|_| TaskError::NoReturn)?;
     let found = pod.refresh().await?.firmware_version.clone();
     let version = found.clone();
     live.note(|record| record.version_after = Some(version));
     match &terms.version {
-        Some(wanted) if *wanted != found => Err(RunError::Version {
+        Some(wanted) if *wanted != found => Err(TaskError::Version {
             found,
             wanted: wanted.clone(),
         }),
@@ -190,7 +190,7 @@ async fn stage(
     image: &Image,
     terms: &Terms,
     updates: &Updates,
-) -> Result<(), RunError> {
+) -> Result<(), TaskError> {
     let size = image.bytes.len() as u64;
     let signature = terms.signature.as_deref();
     let begun = pod
@@ -213,7 +213,7 @@ async fn stage(
     advance(live, updates, Event::Verified).await
 }
 
-async fn advance(live: &Live, updates: &Updates, event: Event) -> Result<(), RunError> {
+async fn advance(live: &Live, updates: &Updates, event: Event) -> Result<(), TaskError> {
     let record = live.advance(event)?;
     updates.note(record).await;
     Ok(())
@@ -228,7 +228,7 @@ struct Sender<'r> {
 
 impl Sender<'_> {
     /// Send the part at `offset`; returns the offset of the next one.
-    async fn part(&mut self, bytes: &[u8], offset: u64) -> Result<u64, RunError> {
+    async fn part(&mut self, bytes: &[u8], offset: u64) -> Result<u64, TaskError> {
         let from = usize::try_from(offset).expect("an image fits into memory");
         let to = bytes.len().min(from + OTA_PART_BYTES_MAX);
         match self.pod.ota_data(offset, &bytes[from..to]).await {
@@ -241,7 +241,7 @@ impl Sender<'_> {
         Ok(to as u64)
     }
 
-    async fn verify(&mut self) -> Result<(), RunError> {
+    async fn verify(&mut self) -> Result<(), TaskError> {
         loop {
             let progress = match self.pod.ota_end().await {
                 Ok(progress) => progress,
@@ -256,7 +256,7 @@ impl Sender<'_> {
 
     /// After `error`, ask the pod what it has. The question waits for as long as the pod's grace
     /// period.
-    async fn resume(&mut self, error: PodError) -> Result<OtaProgress, RunError> {
+    async fn resume(&mut self, error: PodError) -> Result<OtaProgress, TaskError> {
         // A pod that has silently restarted refuses, since it knows of no update.
         let refused = matches!(error, PodError::Refused(_));
         if !refused && (!is_of_link(&error) || self.resumes >= RESUMES_MAX) {
@@ -264,7 +264,7 @@ impl Sender<'_> {
         }
         let progress = self.pod.ota_status().await?;
         if progress.size != self.size || progress.state == "idle" {
-            return Err(RunError::Lost(progress.state));
+            return Err(TaskError::Lost(progress.state));
         }
         if refused {
             return Err(error.into());
@@ -277,12 +277,12 @@ impl Sender<'_> {
 }
 
 /// The pod's answer, if it is in the expected state.
-fn accepted(progress: OtaProgress, state: &str) -> Result<OtaProgress, RunError> {
+fn accepted(progress: OtaProgress, state: &str) -> Result<OtaProgress, TaskError> {
     if progress.state == state {
         return Ok(progress);
     }
     let said = progress.error.filter(|text| !text.is_empty());
-    Err(RunError::Rejected(said.unwrap_or(progress.state)))
+    Err(TaskError::Rejected(said.unwrap_or(progress.state)))
 }
 
 /// Whether the command may have arrived, and may be answered on another link.

@@ -24,7 +24,7 @@ const PREPARE_WAIT: Duration = Duration::from_secs(10);
 const DISK_FULL: &str = "the disk of the server has no room for the samples";
 
 /// Everything one capture needs while it runs.
-pub(super) struct Run {
+pub(super) struct Task {
     pub captures: Arc<Captures>,
     pub pod: Pod,
     pub plan: Plan,
@@ -34,7 +34,7 @@ pub(super) struct Run {
 
 /// Why a capture failed.
 #[derive(Debug, thiserror::Error)]
-enum RunError {
+enum TaskError {
     #[error("cancelled")]
     Cancelled,
     #[error(transparent)]
@@ -51,7 +51,7 @@ enum RunError {
     Encode(#[source] super::recording::RecordError),
 }
 
-impl Run {
+impl Task {
     /// Wait for the device, capture, store.
     pub(super) async fn go(mut self, lane: Arc<Semaphore>) {
         let mut cancelled = self.cancelled.clone();
@@ -60,10 +60,10 @@ impl Run {
             permit = lane.acquire_owned() => Some(permit.expect("a lane is never closed")),
         };
         let outcome = match &permit {
-            None => Err(RunError::Cancelled),
+            None => Err(TaskError::Cancelled),
             Some(_) => {
                 let recorded = tokio::select! {
-                    _ = cancelled.wait_for(|c| *c) => Err(RunError::Cancelled),
+                    _ = cancelled.wait_for(|c| *c) => Err(TaskError::Cancelled),
                     recorded = self.record() => recorded,
                 };
                 self.silence().await;
@@ -80,7 +80,7 @@ impl Run {
         drop(permit);
     }
 
-    async fn record(&mut self) -> Result<Recording, RunError> {
+    async fn record(&mut self) -> Result<Recording, TaskError> {
         for command in &self.plan.before {
             self.pod.command(command.clone(), PREPARE_WAIT).await?;
         }
@@ -107,7 +107,7 @@ impl Run {
         while let Some(frame) = stream.next().await {
             let frame = frame?;
             recording.set_rates(stream.adc_rate_hz(), stream.la_rate_hz());
-            recording.push(frame).map_err(RunError::Encode)?;
+            recording.push(frame).map_err(TaskError::Encode)?;
             while let Some(frame) = recording.take_frame() {
                 let capture = capture.clone();
                 feed.tell(Event::Frame { capture, frame });
@@ -130,17 +130,17 @@ impl Run {
         }
     }
 
-    async fn keep(&mut self, recording: Recording) -> Result<(), RunError> {
+    async fn keep(&mut self, recording: Recording) -> Result<(), TaskError> {
         let wanted: u64 = self.record.channels.iter().map(|c| c.samples).sum();
         let finished = tokio::task::spawn_blocking(move || recording.finish()).await;
-        let finished = finished.map_err(RunError::Panicked)?;
+        let finished = finished.map_err(TaskError::Panicked)?;
         let got: u64 = finished.channels.iter().map(|c| c.samples).sum();
         if got != wanted {
-            return Err(RunError::Short { got, wanted });
+            return Err(TaskError::Short { got, wanted });
         }
         let bytes = finished.size_bytes();
         let claimed = self.captures.claim(&self.record.org, samples_of(bytes));
-        claimed.await.map_err(RunError::NoRoom)?;
+        claimed.await.map_err(TaskError::NoRoom)?;
         self.record.size_bytes = Some(bytes);
         self.record.channels = finished.channels.clone();
         let (captures, id) = (self.captures.clone(), self.record.id.clone());
@@ -152,15 +152,15 @@ impl Run {
             }
             Ok(())
         });
-        let written = written.await.map_err(RunError::Panicked)?;
-        written.map_err(RunError::Store)?;
+        let written = written.await.map_err(TaskError::Panicked)?;
+        written.map_err(TaskError::Store)?;
         if *self.cancelled.borrow() {
-            return Err(RunError::Cancelled);
+            return Err(TaskError::Cancelled);
         }
         Ok(())
     }
 
-    async fn finish(mut self, outcome: Result<(), RunError>) {
+    async fn finish(mut self, outcome: Result<(), TaskError>) {
         let id = self.record.id.clone();
         let (status, error) = ending(&id, outcome);
         info!(capture = id, ?status, error, "capture ended");
@@ -226,17 +226,17 @@ fn samples_of(bytes: u64) -> Usage {
 }
 
 /// How a capture ends, and the error to report.
-fn ending(id: &str, outcome: Result<(), RunError>) -> (Status, Option<String>) {
+fn ending(id: &str, outcome: Result<(), TaskError>) -> (Status, Option<String>) {
     match outcome {
         Ok(()) => (Status::Done, None),
-        Err(RunError::Cancelled) => (Status::Cancelled, None),
-        Err(RunError::Pod(PodError::Refused(refusal)))
+        Err(TaskError::Cancelled) => (Status::Cancelled, None),
+        Err(TaskError::Pod(PodError::Refused(refusal)))
             if matches!(refusal.kind, RefusalKind::TriggerTimeout { .. }) =>
         {
             (Status::TimedOut, Some(refusal.text))
         }
-        Err(RunError::Pod(PodError::Refused(refusal))) => (Status::Failed, Some(refusal.text)),
-        Err(RunError::NoRoom(full @ CaptureError::Full { .. })) => {
+        Err(TaskError::Pod(PodError::Refused(refusal))) => (Status::Failed, Some(refusal.text)),
+        Err(TaskError::NoRoom(full @ CaptureError::Full { .. })) => {
             let text = format!("there is no room for the samples: {full}");
             (Status::Failed, Some(text))
         }
