@@ -12,7 +12,7 @@ use jobs::{Bench, Cancel, Event as Told, Live, Runner, StartError, Task, Watch};
 use lab::blobs::{Blobs, Staged};
 use lab::leases::{Claim, HOLDER_CHARS_MAX, LeaseError, Leases, Released, Shown, TTL_S};
 use pipeline::plan::{Artifact, Plan};
-use scheduler::{Ending, Infra, Run};
+use scheduler::{AttemptId, Ending, Infra};
 use tokio::sync::oneshot;
 use tracing::warn;
 use vault::Vault;
@@ -64,7 +64,7 @@ pub(crate) struct Tools {
 
 /// An attempt to carry out.
 pub(crate) struct Attempt {
-    pub(crate) run: Run,
+    pub(crate) run: AttemptId,
     pub(crate) plan: Arc<Plan>,
     /// Organisation, and branch or tag, whose secrets it gets.
     pub(crate) org: String,
@@ -350,7 +350,7 @@ fn not_begun(job: &str, error: StartError) -> Ended {
 
 /// Tells the driver how far the attempt is.
 struct Watcher<'w> {
-    run: &'w Run,
+    run: &'w AttemptId,
     events: &'w Events,
 }
 

@@ -14,7 +14,7 @@ use base::clock::Clock;
 use base::config::AtQuota;
 use jobs::Cancel;
 use lab::devices::Devices;
-use scheduler::{Decision, JobId, Run, Scheduler};
+use scheduler::{AttemptId, Decision, JobId, Scheduler};
 use store::Store;
 use store::commit_statuses::Audience;
 use store::jobs::Job;
@@ -40,7 +40,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(30);
 pub(crate) struct Driver {
     pub(crate) scheduler: Scheduler<Wants>,
     pub(crate) entries: HashMap<String, Entry>,
-    pub(crate) running: HashMap<Run, Running>,
+    pub(crate) running: HashMap<AttemptId, Running>,
     /// Devices that the scheduler knows.
     pub(crate) known: HashSet<String>,
     pub(crate) refused: Refused,
@@ -247,7 +247,7 @@ impl Driver {
         Some(why::of(entry, why, name))
     }
 
-    async fn ended(&mut self, run: &Run, ended: crate::attempt::Ended, now_ms: u64) {
+    async fn ended(&mut self, run: &AttemptId, ended: crate::attempt::Ended, now_ms: u64) {
         self.running.remove(run);
         if let Some(device) = &ended.owes {
             self.scheduler
@@ -267,7 +267,7 @@ impl Driver {
         self.look_at_devices().await;
     }
 
-    fn with_entry(&mut self, run: &Run, change: impl FnOnce(&mut Entry)) {
+    fn with_entry(&mut self, run: &AttemptId, change: impl FnOnce(&mut Entry)) {
         if let Some(entry) = self.entries.get_mut(&*run.task.job.0) {
             change(entry);
         }

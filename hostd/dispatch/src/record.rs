@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pipeline::plan::{Plan, Role};
-use scheduler::{Axes, Ending, JobId, Run, Stored};
+use scheduler::{AttemptId, Axes, Ending, JobId, Stored};
 use serde::Serialize;
 use serde_json::Value;
 use store::jobs::{Attempt, End, File, Job};
@@ -144,7 +144,12 @@ impl Entry {
     }
 
     /// An attempt was given a place.
-    pub(crate) fn assigned(&mut self, run: &Run, bench: Option<(String, String)>, now_ms: u64) {
+    pub(crate) fn assigned(
+        &mut self,
+        run: &AttemptId,
+        bench: Option<(String, String)>,
+        now_ms: u64,
+    ) {
         let (device, lease_id) = bench.unzip();
         let job = self.job_mut();
         job.started_ms.get_or_insert(now_ms);

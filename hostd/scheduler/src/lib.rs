@@ -37,7 +37,7 @@ pub use axes::{Axes, EndedBecause, State, Status, Verdict};
 pub use cause::{Clock, Ending, Failure, Infra};
 pub use devices::Quarantine;
 pub use limits::{Limits, Refused};
-pub use names::{DeviceId, JobId, OrgId, Run, TaskId, UserId};
+pub use names::{AttemptId, DeviceId, JobId, OrgId, TaskId, UserId};
 pub use scheduler::{Decision, Scheduler, Stored, StoredTask};
 pub use submission::{Class, Clocks, Requirement, Submission, Task, Work};
 pub use why::{Blocked, Why, WhyTask};

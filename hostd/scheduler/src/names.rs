@@ -68,7 +68,7 @@ pub struct TaskId {
 /// An attempt: one run of a task. Reports about it give all of its fields, so that a late report
 /// from an earlier attempt is not taken for one from the current attempt.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Run {
+pub struct AttemptId {
     /// The task.
     pub task: TaskId,
     /// Number of the attempt within the job, from 1.

@@ -16,7 +16,7 @@ use crate::cause::{Clock, Ending};
 use crate::devices::{Devices, Quarantine};
 use crate::groups::{Groups, Kind};
 use crate::limits::{Limits, Refused};
-use crate::names::{DeviceId, JobId, Run, TaskId};
+use crate::names::{AttemptId, DeviceId, JobId, TaskId};
 use crate::order::Lines;
 use crate::submission::{Requirement, Submission, Work};
 use crate::task::{Job, TaskEntry, TaskKey, TaskState};
@@ -31,21 +31,21 @@ pub enum Decision {
     /// [`Scheduler::started`], or [`Scheduler::give_back`] if somebody else has the lease.
     Assign {
         /// The attempt.
-        run: Run,
+        run: AttemptId,
         /// The device; a build has none.
         device: Option<DeviceId>,
     },
     /// The bench failed before the tests began; the task waits for another attempt.
     Requeue {
         /// The attempt that ended.
-        run: Run,
+        run: AttemptId,
         /// How.
         ending: Ending,
     },
     /// End the attempt, make its device safe, and report [`Scheduler::ended`].
     Stop {
         /// The attempt.
-        run: Run,
+        run: AttemptId,
         /// Why.
         ending: Ending,
         /// It was told to stop before but did not: kill what is left.
@@ -56,7 +56,7 @@ pub enum Decision {
         /// The task.
         task: TaskId,
         /// Its last attempt, if that had begun.
-        run: Option<Run>,
+        run: Option<AttemptId>,
         /// How.
         ending: Ending,
     },
@@ -303,7 +303,13 @@ impl<R: Requirement> Scheduler<R> {
     }
 
     /// A task is over, and unless it passed, so are those that need it.
-    fn settle(&mut self, key: TaskKey, ending: Ending, run: Option<Run>, out: &mut Vec<Decision>) {
+    fn settle(
+        &mut self,
+        key: TaskKey,
+        ending: Ending,
+        run: Option<AttemptId>,
+        out: &mut Vec<Decision>,
+    ) {
         let Some(job) = self.jobs.get_mut(&key.0) else {
             return;
         };

@@ -4,7 +4,7 @@ use crate::axes::{Axes, EndedBecause, State};
 use crate::cause::{Clock, Ending};
 use crate::groups::Kind;
 use crate::limits::BLAME_DEVICES;
-use crate::names::{DeviceId, JobId, Run, TaskId};
+use crate::names::{AttemptId, DeviceId, JobId, TaskId};
 use crate::order::LineKey;
 use crate::submission::{Class, Clocks};
 
@@ -118,8 +118,8 @@ impl Job {
         }
     }
 
-    pub(crate) fn run(&self, task: u32, attempt: &Attempt) -> Run {
-        Run {
+    pub(crate) fn run(&self, task: u32, attempt: &Attempt) -> AttemptId {
+        AttemptId {
             task: self.task_id(task),
             attempt: attempt.number,
             epoch: attempt.epoch,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use lab::blobs::Staged;
-use scheduler::{Run, Submission};
+use scheduler::{AttemptId, Submission};
 use store::jobs::{Job, Request, RequestKey};
 use tokio::sync::{mpsc, oneshot};
 
@@ -50,13 +50,13 @@ pub(crate) enum Event {
     /// A person trusts a device again. Whether it was in quarantine.
     Readmit(String, Answer<Result<bool, JobError>>),
     /// The first step of an attempt begins.
-    Started(Run),
+    Started(AttemptId),
     /// A test is about to say its first word; whether it may.
-    FirstOutput(Run, Answer<bool>),
+    FirstOutput(AttemptId, Answer<bool>),
     /// An attempt has ended.
-    Ended(Run, Box<Ended>),
+    Ended(AttemptId, Box<Ended>),
     /// An attempt could not begin, since somebody has its device.
-    GiveBack(Run, Refusal),
+    GiveBack(AttemptId, Refusal),
     /// Nothing starts any more; answered when nothing runs.
     Drain(Answer<()>),
 }
@@ -90,11 +90,11 @@ impl Events {
         let _ = self.0.blocking_send(event);
     }
 
-    pub(crate) async fn ended(&self, run: Run, ended: Ended) {
+    pub(crate) async fn ended(&self, run: AttemptId, ended: Ended) {
         let _ = self.0.send(Event::Ended(run, Box::new(ended))).await;
     }
 
-    pub(crate) async fn give_back(&self, run: Run, refusal: Refusal) {
+    pub(crate) async fn give_back(&self, run: AttemptId, refusal: Refusal) {
         let _ = self.0.send(Event::GiveBack(run, refusal)).await;
     }
 }

@@ -1,7 +1,7 @@
 //! How a job holds a device: who the lease belongs to, its id, and what others see.
 
 use base::id;
-use scheduler::Run;
+use scheduler::AttemptId;
 use store::jobs::Job;
 
 /// Random letters of a lease's id, which nobody can guess.
@@ -20,7 +20,7 @@ pub(crate) fn is_lease_owner(owner: &str) -> bool {
     owner.starts_with(LEASE_OWNER)
 }
 
-pub(super) fn lease_id(run: &Run) -> String {
+pub(super) fn lease_id(run: &AttemptId) -> String {
     format!(
         "job-{}-{}-{}",
         run.task.job,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use base::news::Kind;
 use jobs::Cancel;
 use lab::blobs::Staged;
-use scheduler::{Decision, DeviceId, Ending, JobId, Run};
+use scheduler::{AttemptId, Decision, DeviceId, Ending, JobId};
 use serde_json::json;
 use store::StoreError;
 use store::jobs::{Changes, Job, Quarantine, Request, RequestKey};
@@ -33,7 +33,7 @@ pub(crate) struct Change {
     pub(crate) request: Option<(RequestKey, Request)>,
     pub(crate) archive: Option<Staged>,
     /// What an attempt left that has ended.
-    pub(crate) left: Option<(Run, Left)>,
+    pub(crate) left: Option<(AttemptId, Left)>,
     pub(crate) staged: Vec<Staged>,
 }
 
@@ -48,7 +48,7 @@ enum Unwritten {
 
 /// An attempt that has its place and is not under way yet.
 struct Begin {
-    run: Run,
+    run: AttemptId,
     device: Option<String>,
 }
 
@@ -57,7 +57,7 @@ struct Begin {
 struct Work {
     begin: Vec<Begin>,
     /// With each: whether it was told before.
-    stop: Vec<(Run, bool)>,
+    stop: Vec<(AttemptId, bool)>,
     is_drained: bool,
 }
 
@@ -65,7 +65,7 @@ struct Work {
 struct Noted {
     now_ms: u64,
     touched: BTreeSet<String>,
-    left: Option<(Run, Left)>,
+    left: Option<(AttemptId, Left)>,
     changes: Changes,
     quarantined: Vec<(String, scheduler::Quarantine)>,
     work: Work,
@@ -86,7 +86,7 @@ impl Change {
     }
 
     /// Something happened to a run's job.
-    pub(crate) fn touching(run: &Run) -> Self {
+    pub(crate) fn touching(run: &AttemptId) -> Self {
         let mut change = Self::default();
         change.touched.insert(run.task.job.to_string());
         change
@@ -225,7 +225,7 @@ impl Driver {
         }
     }
 
-    fn attempt_ended(&mut self, run: &Run, ending: Ending, noted: &mut Noted) {
+    fn attempt_ended(&mut self, run: &AttemptId, ending: Ending, noted: &mut Noted) {
         let own = noted.left.take_if(|(of, _)| of == run);
         let own = own.map_or_else(Left::default, |(_, left)| left);
         let now_ms = noted.now_ms;
@@ -313,7 +313,13 @@ impl Driver {
         ));
     }
 
-    fn attempt(&self, entry: &Entry, run: &Run, device: Option<String>, cancel: Cancel) -> Attempt {
+    fn attempt(
+        &self,
+        entry: &Entry,
+        run: &AttemptId,
+        device: Option<String>,
+        cancel: Cancel,
+    ) -> Attempt {
         let job = &entry.job;
         let found = device
             .as_ref()

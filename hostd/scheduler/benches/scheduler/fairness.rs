@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
 use fastrand::Rng;
-use scheduler::{Class, Decision, DeviceId, Ending, Limits, OrgId, Run, Scheduler};
+use scheduler::{AttemptId, Class, Decision, DeviceId, Ending, Limits, OrgId, Scheduler};
 
 use super::lab::{Need, job};
 
@@ -78,7 +78,7 @@ fn simulate(arrivals: &[Arrival], is_fair: bool) -> (Vec<Vec<u64>>, u64) {
         scheduler.device_seen(&id, &OrgId::from("org"), (caps, true), 0);
     }
     let mut ends: BinaryHeap<Reverse<(u64, usize)>> = BinaryHeap::new();
-    let mut runs: HashMap<usize, Run> = HashMap::new();
+    let mut runs: HashMap<usize, AttemptId> = HashMap::new();
     let mut waits = vec![Vec::new(); USERS];
     let mut coming = arrivals.iter().enumerate().peekable();
     let mut now_ms = 0;

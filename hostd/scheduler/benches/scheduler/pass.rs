@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use scheduler::{Class, Decision, DeviceId, Ending, Limits, OrgId, Run, Scheduler};
+use scheduler::{AttemptId, Class, Decision, DeviceId, Ending, Limits, OrgId, Scheduler};
 
 use super::lab::{Need, job};
 
@@ -52,7 +52,7 @@ fn report(what: &str, mut times: Vec<Duration>) {
 fn with_jobs(
     has_all: bool,
     need: impl Fn(usize) -> Need,
-) -> (Scheduler<Need>, Vec<(Run, DeviceId)>) {
+) -> (Scheduler<Need>, Vec<(AttemptId, DeviceId)>) {
     let mut scheduler = Scheduler::new(LIMITS, 0);
     let org = OrgId::from("org");
     for device in 0..DEVICES {
@@ -70,7 +70,7 @@ fn with_jobs(
     (scheduler, running)
 }
 
-fn assigned(decisions: Vec<Decision>) -> impl Iterator<Item = (Run, DeviceId)> {
+fn assigned(decisions: Vec<Decision>) -> impl Iterator<Item = (AttemptId, DeviceId)> {
     decisions.into_iter().filter_map(|decision| match decision {
         Decision::Assign { run, device } => Some((run, device?)),
         _ => None,

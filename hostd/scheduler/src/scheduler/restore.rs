@@ -8,7 +8,7 @@ use crate::axes::{Axes, State};
 use crate::cause::{Ending, Infra};
 use crate::groups::Kind;
 use crate::limits::{Limits, RESTARTS_MAX};
-use crate::names::{DeviceId, JobId, Run};
+use crate::names::{AttemptId, DeviceId, JobId};
 use crate::submission::{Requirement, Submission, Task, Work};
 use crate::task::{Job, TaskEntry, TaskState};
 
@@ -147,9 +147,9 @@ impl<R: Requirement> Scheduler<R> {
             self.timers.insert((deadline, Timer::Job(number)));
         }
         let stopped = (job.axes.state() == State::Stopping).then(|| job.ending());
-        let mut over: Vec<(u32, Ending, Option<Run>)> = Vec::new();
+        let mut over: Vec<(u32, Ending, Option<AttemptId>)> = Vec::new();
         for (task, stored) in (0..).zip(stored.tasks) {
-            let run = stored.attempt.map(|(attempt, epoch)| Run {
+            let run = stored.attempt.map(|(attempt, epoch)| AttemptId {
                 task: job.task_id(task),
                 attempt,
                 epoch,

@@ -3,13 +3,13 @@
 use super::{Decision, Scheduler};
 use crate::axes::State;
 use crate::cause::{Ending, Infra};
-use crate::names::{DeviceId, Run};
+use crate::names::{AttemptId, DeviceId};
 use crate::submission::Requirement;
 use crate::task::{Attempt, TaskKey, TaskState};
 
 impl<R: Requirement> Scheduler<R> {
     /// The first step of an attempt runs. Returns whether the attempt is still current.
-    pub fn started(&mut self, run: &Run, now_ms: u64) -> bool {
+    pub fn started(&mut self, run: &AttemptId, now_ms: u64) -> bool {
         self.at(now_ms);
         let Some(key) = self.present(run) else {
             return false;
@@ -34,7 +34,7 @@ impl<R: Requirement> Scheduler<R> {
 
     /// The first output of a test was seen, so the task is never run again without a request. Store
     /// this before anybody is shown the output. Returns whether the attempt is still current.
-    pub fn first_output(&mut self, run: &Run, now_ms: u64) -> bool {
+    pub fn first_output(&mut self, run: &AttemptId, now_ms: u64) -> bool {
         self.at(now_ms);
         let key = self.present(run);
         let attempt = key.and_then(|key| {
@@ -51,7 +51,7 @@ impl<R: Requirement> Scheduler<R> {
     /// An attempt has ended, and nothing of it is left; a device that still must be made safe was
     /// reported as [`held`](Self::held) before. Nothing happens if the attempt is not current, so
     /// this may be reported twice. The first reason to end the attempt counts, not what came of it.
-    pub fn ended(&mut self, run: &Run, ending: Ending, now_ms: u64) -> Vec<Decision> {
+    pub fn ended(&mut self, run: &AttemptId, ending: Ending, now_ms: u64) -> Vec<Decision> {
         self.at(now_ms);
         let mut decisions = Vec::new();
         if let Some(key) = self.present(run) {
@@ -66,7 +66,7 @@ impl<R: Requirement> Scheduler<R> {
     /// made, and the task returns to its place in the queue.
     pub fn give_back(
         &mut self,
-        run: &Run,
+        run: &AttemptId,
         holder: &str,
         expires_ms: Option<u64>,
         now_ms: u64,
@@ -99,7 +99,7 @@ impl<R: Requirement> Scheduler<R> {
     }
 
     /// The task whose current attempt this is.
-    fn present(&self, run: &Run) -> Option<TaskKey> {
+    fn present(&self, run: &AttemptId) -> Option<TaskKey> {
         let number = *self.numbers.get(&run.task.job)?;
         let job = &self.jobs[&number];
         let attempt = job.tasks.get(run.task.task as usize)?.attempt()?;
@@ -131,10 +131,10 @@ impl<R: Requirement> Scheduler<R> {
     }
 
     /// The current attempt of a task that is known to be active.
-    pub(super) fn run_of(&self, key: TaskKey) -> Run {
+    pub(super) fn run_of(&self, key: TaskKey) -> AttemptId {
         let job = &self.jobs[&key.0];
         let attempt = job.task(key.1).attempt();
-        Run {
+        AttemptId {
             task: job.task_id(key.1),
             attempt: attempt.map_or(0, |attempt| attempt.number),
             epoch: attempt.map_or(0, |attempt| attempt.epoch),

@@ -89,7 +89,7 @@ fn place(job: &str, device: &str) -> (String, String) {
 }
 
 /// The attempt of the only assignment.
-fn run(decisions: &[Decision]) -> Run {
+fn run(decisions: &[Decision]) -> AttemptId {
     let mut runs = decisions.iter().filter_map(|decision| match decision {
         Decision::Assign { run, .. } => Some(run.clone()),
         _ => None,

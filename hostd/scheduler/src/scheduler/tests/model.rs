@@ -43,7 +43,7 @@ struct World {
     jobs: HashMap<JobId, usize>,
     finished: HashSet<JobId>,
     /// Attempts that were assigned and have not reported their end.
-    runs: HashMap<(TaskId, u32), (Run, Option<DeviceId>)>,
+    runs: HashMap<(TaskId, u32), (AttemptId, Option<DeviceId>)>,
     output_seen: HashSet<TaskId>,
     started_once: HashSet<TaskId>,
     /// Organisation and abilities of each device.
@@ -253,7 +253,7 @@ impl World {
         }
     }
 
-    fn assigned(&mut self, run: Run, device: Option<DeviceId>) {
+    fn assigned(&mut self, run: AttemptId, device: Option<DeviceId>) {
         assert!(
             !self.output_seen.contains(&run.task),
             "run again after output"

@@ -102,7 +102,7 @@ fn a_failed_case_stays_known_when_the_bench_fails_elsewhere() {
     job.tasks.push(task(Work::Bench(Need(2)), &[]));
     job.retries_max = 0;
     let decisions = s.submit(job, 0).unwrap();
-    let runs: Vec<Run> = decisions
+    let runs: Vec<AttemptId> = decisions
         .iter()
         .filter_map(|d| match d {
             Decision::Assign { run, .. } => Some(run.clone()),
