@@ -18,7 +18,7 @@ pub(crate) use grid::{SegmentGrid, whole};
 pub(crate) use places::Places;
 pub(crate) use planes::{Planes, Reference, nets as nets_of};
 pub(crate) use rows::Rows;
-pub(crate) use runs::{Run, chains, runs};
+pub(crate) use runs::{TrackRun, chains, runs};
 
 use crate::board::{Board, Hole, LayerSet, NetId};
 use crate::observer::Stop;

@@ -8,7 +8,7 @@ use crate::observer::{STOP_EVERY, Stop};
 
 /// A chain of tracks.
 #[derive(Clone, Debug)]
-pub(crate) struct Run {
+pub(crate) struct TrackRun {
     pub(crate) net: NetId,
     pub(crate) layer: LayerId,
     /// Its lines, one behind the other.
@@ -17,7 +17,7 @@ pub(crate) struct Run {
     pub(crate) widths: Vec<f64>,
 }
 
-impl Run {
+impl TrackRun {
     /// Its length in mm.
     pub(crate) fn length(&self) -> f64 {
         self.lines.iter().map(Segment::length).sum()
@@ -54,7 +54,7 @@ pub(crate) fn key(point: Point) -> (i64, i64) {
 }
 
 /// The runs of a board, by net and layer; not all of them if `stop` says so.
-pub(crate) fn runs(board: &Board, stop: Stop<'_>) -> Vec<Run> {
+pub(crate) fn runs(board: &Board, stop: Stop<'_>) -> Vec<TrackRun> {
     let tracks = board
         .tracks
         .chunk_by(|x, y| (x.net, x.layer) == (y.net, y.layer));
@@ -65,9 +65,9 @@ pub(crate) fn runs(board: &Board, stop: Stop<'_>) -> Vec<Run> {
 }
 
 /// Chains the tracks of one net and layer.
-fn chain(tracks: &[Track], stop: Stop<'_>) -> Vec<Run> {
+fn chain(tracks: &[Track], stop: Stop<'_>) -> Vec<TrackRun> {
     let lines: Vec<Segment> = tracks.iter().map(|track| track.line).collect();
-    let run = |chain: Vec<(usize, Segment)>| Run {
+    let run = |chain: Vec<(usize, Segment)>| TrackRun {
         net: tracks[0].net,
         layer: tracks[0].layer,
         widths: chain
@@ -172,7 +172,7 @@ mod tests {
         };
         let found = runs(&board, &|| false);
         assert_eq!(
-            found.iter().map(Run::length).collect::<Vec<_>>(),
+            found.iter().map(TrackRun::length).collect::<Vec<_>>(),
             [5.0, 1.0]
         );
         assert_eq!(

@@ -7,7 +7,9 @@ use rayon::prelude::*;
 
 use super::{Assumption, Rule};
 use crate::board::{Board, Footprint, LayerId, Net, NetId, NetKind, Pad, Speed};
-use crate::copper::{Antipads, Contacts, Joint, Places, Planes, Run, SegmentGrid, joints, runs};
+use crate::copper::{
+    Antipads, Contacts, Joint, Places, Planes, SegmentGrid, TrackRun, joints, runs,
+};
 use crate::emission::Emission;
 use crate::finding::{Draft, Severity};
 use crate::found::Found;
@@ -29,7 +31,7 @@ pub(crate) struct Context<'a> {
     pub(crate) contacts: Contacts<'a>,
     pub(crate) joints: Places<Joint>,
     /// By net and layer.
-    pub(crate) runs: Vec<Run>,
+    pub(crate) runs: Vec<TrackRun>,
     pub(crate) outline: SegmentGrid,
     /// The pads of each net, by index.
     pub(crate) pads: Vec<Vec<usize>>,
@@ -144,7 +146,7 @@ impl<'a> Context<'a> {
     }
 
     /// The runs of signals.
-    pub(crate) fn signal_runs(&self) -> Vec<&Run> {
+    pub(crate) fn signal_runs(&self) -> Vec<&TrackRun> {
         self.runs
             .iter()
             .filter(|run| self.is_signal(run.net))
@@ -152,7 +154,7 @@ impl<'a> Context<'a> {
     }
 
     /// The runs of a net.
-    pub(crate) fn runs_of(&self, net: NetId) -> &[Run] {
+    pub(crate) fn runs_of(&self, net: NetId) -> &[TrackRun] {
         let from = self.runs.partition_point(|run| run.net < net);
         let count = self.runs[from..].partition_point(|run| run.net == net);
         &self.runs[from..from + count]

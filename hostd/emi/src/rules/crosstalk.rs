@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Assumption, Param, Rule, Scope};
 use crate::board::{LayerId, NetId, Speed};
-use crate::copper::Run;
+use crate::copper::TrackRun;
 use crate::finding::{Draft, Severity};
 use crate::found::Found;
 use crate::geometry::{Point, Segment};
@@ -54,13 +54,18 @@ fn check(scope: &Scope<'_>) -> Result<Found, Cancelled> {
     let runs = scope
         .runs
         .chunk_by(|x, y| (x.net, x.layer) == (y.net, y.layer));
-    let signals: Vec<&[Run]> = runs.filter(|runs| scope.is_signal(runs[0].net)).collect();
+    let signals: Vec<&[TrackRun]> = runs.filter(|runs| scope.is_signal(runs[0].net)).collect();
     scope.each_into(&signals, |runs, add| {
         neighbours(scope, runs, mate[runs[0].net], add)
     })
 }
 
-fn neighbours(scope: &Scope<'_>, runs: &[Run], mate: Option<NetId>, add: &mut dyn FnMut(Draft)) {
+fn neighbours(
+    scope: &Scope<'_>,
+    runs: &[TrackRun],
+    mate: Option<NetId>,
+    add: &mut dyn FnMut(Draft),
+) {
     let (net, layer) = (runs[0].net, runs[0].layer);
     let Some(height) = scope.planes.references(layer).first().map(|r| r.height) else {
         return;

@@ -1,7 +1,7 @@
 //! Traces near the edge of their plane.
 
 use super::{Assumption, Param, Rule, Scope};
-use crate::copper::{Run, whole};
+use crate::copper::{TrackRun, whole};
 use crate::finding::{Draft, Severity};
 use crate::found::Found;
 use crate::geometry::{Point, Segment};
@@ -58,13 +58,13 @@ fn check(scope: &Scope<'_>) -> Result<Found, Cancelled> {
     let runs = scope
         .runs
         .chunk_by(|x, y| (x.net, x.layer) == (y.net, y.layer));
-    let signals: Vec<&[Run]> = runs.filter(|runs| scope.is_signal(runs[0].net)).collect();
+    let signals: Vec<&[TrackRun]> = runs.filter(|runs| scope.is_signal(runs[0].net)).collect();
     scope.each(&signals, |runs| {
         near_edge(scope, runs).into_iter().collect()
     })
 }
 
-fn near_edge(scope: &Scope<'_>, runs: &[Run]) -> Option<Draft> {
+fn near_edge(scope: &Scope<'_>, runs: &[TrackRun]) -> Option<Draft> {
     let (net, layer) = (runs[0].net, runs[0].layer);
     let reference = *scope.planes.references(layer).first()?;
     let limit = scope.param_of("max_lost_pct", net) / 100.0;

@@ -3,7 +3,7 @@
 use super::Context;
 use super::walk::{DETOUR_MM_MAX, GAP_HEIGHTS_MIN, Under, detour, places, walk};
 use crate::board::NetId;
-use crate::copper::Run;
+use crate::copper::TrackRun;
 use crate::observer::Cancelled;
 
 /// The loops of a net.
@@ -40,7 +40,7 @@ pub(crate) fn loops(context: &Context<'_>, net: NetId) -> Result<Loops, Cancelle
     Ok(all)
 }
 
-fn of_run(context: &Context<'_>, run: &Run) -> Loops {
+fn of_run(context: &Context<'_>, run: &TrackRun) -> Loops {
     let length_mm = run.length();
     let Some(nearest) = context.planes.references(run.layer).first() else {
         return Loops {

@@ -2,7 +2,7 @@
 
 use super::walk::{GAP_HEIGHTS_MIN, Under, detour, places, walk};
 use super::{Assumption, Param, Rule, Scope};
-use crate::copper::Run;
+use crate::copper::TrackRun;
 use crate::finding::{Draft, Severity};
 use crate::found::Found;
 use crate::geometry::Bounds;
@@ -39,7 +39,7 @@ fn check(scope: &Scope<'_>) -> Result<Found, Cancelled> {
     scope.each(&scope.signal_runs(), |run| gaps(scope, run))
 }
 
-fn gaps(scope: &Scope<'_>, run: &Run) -> Vec<Draft> {
+fn gaps(scope: &Scope<'_>, run: &TrackRun) -> Vec<Draft> {
     let grounds = walk(scope, run);
     let height = scope
         .planes

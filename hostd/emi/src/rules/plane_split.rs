@@ -3,7 +3,7 @@
 use super::walk::{GAP_HEIGHTS_MIN, Under, walk};
 use super::{Assumption, Rule, Scope};
 use crate::board::NetId;
-use crate::copper::Run;
+use crate::copper::TrackRun;
 use crate::finding::{Draft, Severity};
 use crate::found::Found;
 use crate::observer::Cancelled;
@@ -33,7 +33,7 @@ fn check(scope: &Scope<'_>) -> Result<Found, Cancelled> {
     scope.each(&scope.signal_runs(), |run| splits(scope, run))
 }
 
-fn splits(scope: &Scope<'_>, run: &Run) -> Vec<Draft> {
+fn splits(scope: &Scope<'_>, run: &TrackRun) -> Vec<Draft> {
     let height = scope
         .planes
         .references(run.layer)

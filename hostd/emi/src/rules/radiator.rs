@@ -1,7 +1,7 @@
 //! Nets that are long against the wavelength.
 
 use super::{Assumption, Param, Rule, Scope};
-use crate::copper::Run;
+use crate::copper::TrackRun;
 use crate::finding::{Draft, Severity};
 use crate::found::Found;
 use crate::observer::Cancelled;
@@ -25,11 +25,11 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(scope: &Scope<'_>) -> Result<Found, Cancelled> {
     let runs = scope.runs.chunk_by(|x, y| x.net == y.net);
-    let signals: Vec<&[Run]> = runs.filter(|runs| scope.is_signal(runs[0].net)).collect();
+    let signals: Vec<&[TrackRun]> = runs.filter(|runs| scope.is_signal(runs[0].net)).collect();
     scope.each(&signals, |runs| long(scope, runs).into_iter().collect())
 }
 
-fn long(scope: &Scope<'_>, runs: &[Run]) -> Option<Draft> {
+fn long(scope: &Scope<'_>, runs: &[TrackRun]) -> Option<Draft> {
     let net = runs[0].net;
     let longest = runs
         .iter()
@@ -39,7 +39,7 @@ fn long(scope: &Scope<'_>, runs: &[Run]) -> Option<Draft> {
     let hz = scope.settings.max_frequency_hz().0;
     let wavelength = super::context::LIGHT_MM_S / (hz * epsilon.sqrt());
     let limit = scope.param_of("wavelength_fraction", net) * wavelength;
-    let length: f64 = runs.iter().map(Run::length).sum();
+    let length: f64 = runs.iter().map(TrackRun::length).sum();
     if length <= limit {
         return None;
     }

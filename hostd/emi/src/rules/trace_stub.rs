@@ -2,7 +2,7 @@
 
 use super::{Assumption, Param, Rule, Scope};
 use crate::board::LayerSet;
-use crate::copper::Run;
+use crate::copper::TrackRun;
 use crate::finding::{Draft, Severity};
 use crate::found::Found;
 use crate::geometry::Point;
@@ -33,7 +33,7 @@ fn check(scope: &Scope<'_>) -> Result<Found, Cancelled> {
     })
 }
 
-fn stub(scope: &Scope<'_>, run: &Run) -> Option<Draft> {
+fn stub(scope: &Scope<'_>, run: &TrackRun) -> Option<Draft> {
     let length = run.length();
     let width = run.widths.iter().copied().fold(0.0, f64::max);
     let epsilon = scope.effective_epsilon(run.layer, width);
@@ -63,7 +63,7 @@ fn stub(scope: &Scope<'_>, run: &Run) -> Option<Draft> {
 }
 
 /// Whether nothing but the run itself is at one of its ends.
-fn is_loose(scope: &Scope<'_>, run: &Run, end: Point) -> bool {
+fn is_loose(scope: &Scope<'_>, run: &TrackRun, end: Point) -> bool {
     let at = scope
         .contacts
         .tracks_at(run.net, LayerSet::only(run.layer), end);

@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::board::NetId;
-use crate::copper::{Run, nets_of, union};
+use crate::copper::{TrackRun, nets_of, union};
 use crate::geometry::Point;
 
 /// A part of a run, in mm from its beginning.
@@ -43,7 +43,7 @@ pub(super) const DETOUR_MM_MAX: f64 = 25.0;
 const DETOUR_PLACES: u32 = 16;
 
 /// Places along a stretch of a run, both ends included.
-pub(super) fn places(run: &Run, ground: &Ground) -> Vec<Point> {
+pub(super) fn places(run: &TrackRun, ground: &Ground) -> Vec<Point> {
     let part = |i: u32| f64::from(i) / f64::from(DETOUR_PLACES);
     (0..=DETOUR_PLACES)
         .map(|i| run.at(ground.from + ground.length() * part(i)))
@@ -52,7 +52,7 @@ pub(super) fn places(run: &Run, ground: &Ground) -> Vec<Point> {
 
 /// How far the edge of a plane is from the farthest of some places on the layer of a run, in mm, at most
 /// [`DETOUR_MM_MAX`].
-pub(super) fn detour(context: &Context<'_>, run: &Run, places: &[Point]) -> f64 {
+pub(super) fn detour(context: &Context<'_>, run: &TrackRun, places: &[Point]) -> f64 {
     let edge = |place: &Point| {
         let planes = &context.planes;
         let near = planes.edge_distance(run.layer, *place, DETOUR_MM_MAX);
@@ -62,7 +62,7 @@ pub(super) fn detour(context: &Context<'_>, run: &Run, places: &[Point]) -> f64 
 }
 
 /// Walks along a run. Empty if its layer has no planes beside it.
-pub(super) fn walk(context: &Context<'_>, run: &Run) -> Vec<Ground> {
+pub(super) fn walk(context: &Context<'_>, run: &TrackRun) -> Vec<Ground> {
     let Some(height) = context
         .planes
         .references(run.layer)

@@ -3,7 +3,7 @@
 use super::Scope;
 use super::beside::{Beside, Look};
 use crate::board::{LayerId, NetId};
-use crate::copper::Run;
+use crate::copper::TrackRun;
 
 /// What decides the impedance of a stretch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -58,7 +58,7 @@ pub(super) fn stretches(scope: &Scope<'_>, net: NetId, mate: Option<NetId>) -> V
     found
 }
 
-fn pieces(scope: &Scope<'_>, run: &Run, mate: Option<NetId>) -> Vec<Piece> {
+fn pieces(scope: &Scope<'_>, run: &TrackRun, mate: Option<NetId>) -> Vec<Piece> {
     let Some(nearest) = scope.planes.references(run.layer).first() else {
         return Vec::new();
     };
