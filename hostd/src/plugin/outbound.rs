@@ -28,9 +28,9 @@ pub(super) struct Share {
     own: Arc<Semaphore>,
 }
 
-/// A request's place, its plugin's and that of all.
+/// What lets one request be under way: its plugin's permit and that of all.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct Permit {
     _own: OwnedSemaphorePermit,
     _of_all: OwnedSemaphorePermit,
 }
@@ -56,12 +56,12 @@ impl Outbound {
 }
 
 impl Share {
-    /// Waits for a place: first among the plugin's own requests, so that it waits for others with as many as it may have
+    /// Waits for a permit: first among the plugin's own requests, so that it waits for others with as many as it may have
     /// under way, and no more.
-    pub(super) async fn place(&self) -> Option<Place> {
+    pub(super) async fn permit(&self) -> Option<Permit> {
         let own = self.own.clone().acquire_owned().await.ok()?;
         let of_all = self.of.all.clone().acquire_owned().await.ok()?;
-        Some(Place {
+        Some(Permit {
             _own: own,
             _of_all: of_all,
         })
@@ -84,17 +84,17 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn no_plugin_takes_all_places() {
+    async fn no_plugin_takes_all_permits() {
         let outbound = Outbound::new(&PluginsConfig::default()).unwrap();
         let (one, other) = (outbound.share(), outbound.share());
         let mut held = Vec::new();
         for _ in 0..OF_ONE_MAX {
-            held.push(one.place().await.unwrap());
+            held.push(one.permit().await.unwrap());
         }
-        assert!(one.place().now_or_never().is_none());
-        held.push(other.place().await.unwrap());
+        assert!(one.permit().now_or_never().is_none());
+        held.push(other.permit().await.unwrap());
         held.clear();
-        assert!(one.place().await.is_some());
+        assert!(one.permit().await.is_some());
     }
 
     #[test]

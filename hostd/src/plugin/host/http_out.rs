@@ -178,8 +178,8 @@ impl Errands {
         until: Instant,
     ) -> Result<Incoming, Error> {
         let share = &self.facts.outbound;
-        let place = tokio::time::timeout_at(until.into(), share.place()).await;
-        let Ok(Some(place)) = place else {
+        let permit = tokio::time::timeout_at(until.into(), share.permit()).await;
+        let Ok(Some(permit)) = permit else {
             let told = "other requests of plugins took all places for that long; retry later";
             return Err(refusal("timeout", told));
         };
@@ -192,7 +192,7 @@ impl Errands {
             answer_bytes_max: BODY_BYTES_MAX,
             check: share.check(pattern),
         };
-        let sent = self.services.notices.fetch(outgoing, place).await;
+        let sent = self.services.notices.fetch(outgoing, permit).await;
         self.facts.meter.requested(sent.is_ok());
         sent.map_err(|why| unanswered(&why))
     }
