@@ -6,7 +6,7 @@ use base::config::{DeviceConfig, UartPart};
 use pod_protocol::connection::Transport;
 use pod_protocol::driver::AddressError;
 
-use crate::place::{self, Place};
+use crate::address::{self, Address};
 use crate::sampling::Instruments;
 use crate::{Bench, power, probe};
 
@@ -17,7 +17,7 @@ pub const SCHEME: &str = "parts";
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
     pub(crate) name: String,
-    pub(crate) probe: Option<Place>,
+    pub(crate) probe: Option<Address>,
     pub(crate) uart: Option<UartPart>,
     pub(crate) power: Option<power::Plan>,
     pub(crate) instruments: Instruments,
@@ -71,9 +71,9 @@ impl pod_protocol::driver::Driver for Driver {
 /// What an entry means; otherwise what is wrong with it.
 fn plan(name: &str, device: &DeviceConfig) -> Result<Plan, String> {
     let probe = device.probe.as_ref().map(|probe| {
-        let place = Place::parse(&probe.address, probe::PORT_DEFAULT);
-        place.ok_or_else(|| {
-            let form = place::FORM;
+        let address = Address::parse(&probe.address, probe::PORT_DEFAULT);
+        address.ok_or_else(|| {
+            let form = address::FORM;
             format!(
                 "probe.address `{}` is not of the form {form}",
                 probe.address

@@ -6,6 +6,7 @@
 
 #![warn(missing_docs)]
 
+mod address;
 mod args;
 mod bench;
 mod chip;
@@ -14,7 +15,6 @@ mod commands;
 mod driver;
 #[doc(hidden)]
 pub mod fuzzing;
-mod place;
 mod plain;
 mod power;
 mod presence;

@@ -11,9 +11,9 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio::time::{Duration, Instant, MissedTickBehavior, interval, sleep, timeout};
 use tracing::{debug, info, warn};
 
+use crate::address::Address;
 use crate::args::Args;
 use crate::client::{Client, Gone};
-use crate::place::Place;
 use crate::presence::{Part, Presences};
 use crate::refuse::Refuse;
 
@@ -61,7 +61,7 @@ const INFO_PACKET_SIZE: u8 = 0xFF;
 /// The probe of a bench.
 #[derive(Debug)]
 pub(crate) struct Probe {
-    place: Place,
+    address: Address,
     presences: Arc<Presences>,
     /// Held by whoever uses it; none while it is away.
     link: Arc<Mutex<Held>>,
@@ -77,9 +77,9 @@ struct Held {
 }
 
 impl Probe {
-    pub(crate) fn new(place: Place, presences: Arc<Presences>) -> Self {
+    pub(crate) fn new(address: Address, presences: Arc<Presences>) -> Self {
         Self {
-            place,
+            address,
             presences,
             link: Arc::default(),
             channels: std::sync::Mutex::default(),
@@ -100,8 +100,8 @@ impl Probe {
     async fn look(&self, held: &mut Held) {
         let looked = match &mut held.link {
             Some(link) => link.look().await,
-            None => Link::open(&self.place).await.map(|link| {
-                info!(probe = %self.place, "opened a probe");
+            None => Link::open(&self.address).await.map(|link| {
+                info!(probe = %self.address, "opened a probe");
                 held.link = Some(link);
             }),
         };

@@ -11,7 +11,7 @@ use nusb::DeviceInfo;
 use tokio::task::spawn_blocking;
 use usb_host::port;
 
-use crate::place::{Place, UsbId};
+use crate::address::{Address, UsbId};
 use crate::power::{HUB_CLASS, USBTMC, switching};
 use crate::probe;
 
@@ -158,15 +158,15 @@ impl UsbDevice {
     #[must_use]
     pub fn address(&self) -> String {
         let serial = self.serial.as_deref().filter(|serial| !serial.is_empty());
-        Place::Usb(UsbId::new(self.ids, serial)).to_string()
+        Address::Usb(UsbId::new(self.ids, serial)).to_string()
     }
 
     /// Whether an address means it, perhaps among others.
     #[must_use]
     pub fn is_meant_by(&self, address: &str) -> bool {
         // An address on USB has no port, so any will do.
-        let place = Place::parse(address, 1);
-        matches!(place, Some(Place::Usb(id)) if id.is(self.ids, self.serial.as_deref()))
+        let parsed = Address::parse(address, 1);
+        matches!(parsed, Some(Address::Usb(id)) if id.is(self.ids, self.serial.as_deref()))
     }
 }
 

@@ -8,7 +8,7 @@ use gpiocdev_uapi::NAME_LEN_MAX;
 use usb_host::is_port;
 
 use super::{Chip, Listed, Usb, all};
-use crate::place::UsbId;
+use crate::address::UsbId;
 
 /// What means a chip.
 #[derive(Debug, Clone, PartialEq, Eq)]

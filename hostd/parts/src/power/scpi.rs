@@ -7,7 +7,7 @@ use tracing::info;
 use super::answer;
 use super::source::{Reading, Trouble};
 use super::wire::{PORT_DEFAULT, Wire};
-use crate::place::{self, Place};
+use crate::address::{self, Address};
 
 /// Entries of an error queue that are read after a setting; SCPI demands room for two.
 const ERRORS_MAX: usize = 16;
@@ -15,7 +15,7 @@ const ERRORS_MAX: usize = 16;
 /// What a supply is and what it is set to.
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
-    place: Place,
+    address: Address,
     voltage_mv: Option<u32>,
     limit_ma: Option<u32>,
     select: Option<String>,
@@ -28,12 +28,12 @@ impl Plan {
         limit_ma: Option<u32>,
         select: Option<String>,
     ) -> Result<Self, String> {
-        let place = Place::parse(address, PORT_DEFAULT);
-        let form = place::FORM;
-        let place =
-            place.ok_or_else(|| format!("power.address `{address}` is not of the form {form}"))?;
+        let parsed = Address::parse(address, PORT_DEFAULT);
+        let form = address::FORM;
+        let address =
+            parsed.ok_or_else(|| format!("power.address `{address}` is not of the form {form}"))?;
         Ok(Self {
-            place,
+            address,
             voltage_mv,
             limit_ma,
             select,
@@ -51,7 +51,7 @@ pub(super) struct Scpi {
 
 impl Scpi {
     pub(super) async fn open(plan: &Plan) -> Result<Self, Trouble> {
-        let wire = Wire::open(&plan.place).await?;
+        let wire = Wire::open(&plan.address).await?;
         let mut scpi = Self {
             plan: plan.clone(),
             wire: Some(wire),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 use super::wire::{ANSWER_BYTES_MAX, late};
-use crate::place::UsbId;
+use crate::address::UsbId;
 use crate::usb::{Pipe, explained, find};
 
 /// Class and subclass of the interface.

@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::usbtmc::Usbtmc;
-use crate::place::Place;
+use crate::address::Address;
 
 /// Port of SCPI over TCP where none is given.
 pub(super) const PORT_DEFAULT: u16 = 5025;
@@ -38,10 +38,10 @@ impl std::fmt::Debug for Wire {
 }
 
 impl Wire {
-    pub(super) async fn open(place: &Place) -> io::Result<Self> {
-        match place {
-            Place::Usb(id) => Usbtmc::open(id).await.map(Self::Usb),
-            Place::Tcp(address) => {
+    pub(super) async fn open(address: &Address) -> io::Result<Self> {
+        match address {
+            Address::Usb(id) => Usbtmc::open(id).await.map(Self::Usb),
+            Address::Tcp(address) => {
                 let connecting = timeout(CONNECT_TIMEOUT, TcpStream::connect(address)).await;
                 let connected = connecting.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
                 let stream = connected.map_err(|error| {

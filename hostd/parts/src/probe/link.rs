@@ -13,7 +13,7 @@ use super::usb::Usb;
 use super::vendor::Family;
 #[cfg(feature = "vendor-probes")]
 use super::vendor::Vendor;
-use crate::place::{Place, UsbId};
+use crate::address::{Address, UsbId};
 use crate::usb::find;
 
 /// Time for the probe to take a packet.
@@ -33,10 +33,10 @@ pub(super) enum Link {
 }
 
 impl Link {
-    pub(super) async fn open(place: &Place) -> io::Result<Self> {
-        match place {
-            Place::Usb(id) => Self::on_usb(id).await,
-            Place::Tcp(address) => Tcp::open(address).await.map(Self::Tcp),
+    pub(super) async fn open(address: &Address) -> io::Result<Self> {
+        match address {
+            Address::Usb(id) => Self::on_usb(id).await,
+            Address::Tcp(address) => Tcp::open(address).await.map(Self::Tcp),
         }
     }
 

@@ -3,8 +3,8 @@
 
 use std::io;
 
+use crate::address::{Address, UsbId};
 use crate::chip::{self, Chip, Listed, Meant, Usb};
-use crate::place::{Place, UsbId};
 
 /// A GPIO chip.
 #[derive(Debug, Clone)]
@@ -67,7 +67,7 @@ impl GpioChip {
             return if is_known { &self.label } else { &self.name }.clone();
         };
         match usb.serial.as_deref().filter(|serial| !serial.is_empty()) {
-            Some(serial) => Place::Usb(UsbId::new(usb.ids, Some(serial))).to_string(),
+            Some(serial) => Address::Usb(UsbId::new(usb.ids, Some(serial))).to_string(),
             None => format!("usb:port={}", usb.port),
         }
     }

@@ -6,7 +6,7 @@ use nusb::DeviceInfo;
 
 /// Where a part is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Address {
     /// `usb:VID:PID[:SERIAL]`
     Usb(UsbId),
     /// `tcp:host:port`
@@ -24,7 +24,7 @@ pub(crate) struct UsbId {
 /// What addresses look like, for messages.
 pub(crate) const FORM: &str = "usb:VID:PID[:SERIAL] with hexadecimal numbers, or tcp:host[:port]";
 
-impl Place {
+impl Address {
     /// `None` when the text is malformed. `port` is that of an address on the network without one.
     pub(crate) fn parse(text: &str, port: u16) -> Option<Self> {
         let (scheme, rest) = text.split_once(':')?;
@@ -109,7 +109,7 @@ impl fmt::Display for UsbId {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Usb(id) => write!(f, "usb:{id}"),
@@ -132,8 +132,8 @@ mod tests {
             ("tcp:[::1]", "tcp:[::1]:5025"),
             ("tcp:[::1]:7", "tcp:[::1]:7"),
         ] {
-            let place = Place::parse(text, 5025).unwrap_or_else(|| panic!("{text}"));
-            assert_eq!(place.to_string(), told);
+            let address = Address::parse(text, 5025).unwrap_or_else(|| panic!("{text}"));
+            assert_eq!(address.to_string(), told);
         }
         for wrong in [
             "",
@@ -152,7 +152,7 @@ mod tests {
             "serial:x",
             "tcp:a/b",
         ] {
-            assert_eq!(Place::parse(wrong, 5025), None, "{wrong}");
+            assert_eq!(Address::parse(wrong, 5025), None, "{wrong}");
         }
     }
 }
