@@ -1,7 +1,7 @@
 //! The workers: this program, started once more by the server to do one piece of work on a stranger's bytes, with bounds that
 //! hostile ones can reach without harm. Input on standard input, results on standard output.
 //!
-//! One compiles a plugin: a component becomes machine code. One looks at a board: an order and a board become frames.
+//! One compiles a plugin: a component becomes machine code. One looks at a board: a request and a board become frames.
 
 use std::io::{Read, Write};
 

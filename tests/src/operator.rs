@@ -1,4 +1,4 @@
-//! The operator of a running server: orders about plugins over the socket in its data folder, as `hostd plugin …` gives
+//! The operator of a running server: commands about plugins over the socket in its data folder, as `hostd plugin …` gives
 //! them, without the time that a program takes to start.
 
 use std::io::{BufRead, BufReader, Write};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 /// Longest wait for a line; a server at work sends one every few seconds.
 const LINE_WAIT: Duration = Duration::from_secs(60);
 
-/// Gives orders to the server on a data folder.
+/// Gives commands to the server on a data folder.
 #[derive(Debug, Clone)]
 pub struct Operator {
     socket: PathBuf,
@@ -32,7 +32,7 @@ impl Operator {
     /// # Errors
     /// The server refuses, with its reason, or is gone.
     pub fn install(&self, package: &Path) -> Result<Value> {
-        self.order(&json!({"install": {"package": package}}))
+        self.command(&json!({"install": {"package": package}}))
     }
 
     /// Grant all that a plugin wants in the organisation `default`.
@@ -40,7 +40,7 @@ impl Operator {
     /// # Errors
     /// As [`Self::install`].
     pub fn approve(&self, id: &str) -> Result<Value> {
-        self.order(&json!({"approve": {"id": id, "org": "default"}}))
+        self.command(&json!({"approve": {"id": id, "org": "default"}}))
     }
 
     /// Go back to the version before.
@@ -48,17 +48,17 @@ impl Operator {
     /// # Errors
     /// As [`Self::install`].
     pub fn roll_back(&self, id: &str) -> Result<Value> {
-        self.order(&json!({"roll_back": {"id": id}}))
+        self.command(&json!({"roll_back": {"id": id}}))
     }
 
-    /// Give an order, and wait until it was carried out.
+    /// Give a command, and wait until it was carried out.
     ///
     /// # Errors
     /// The server refuses, with its reason, or is gone.
-    pub fn order(&self, order: &Value) -> Result<Value> {
+    pub fn command(&self, command: &Value) -> Result<Value> {
         let mut stream = UnixStream::connect(&self.socket).context("find the server")?;
         stream.set_read_timeout(Some(LINE_WAIT))?;
-        writeln!(stream, "{}", json!({"plugin": order})).context("order")?;
+        writeln!(stream, "{}", json!({"plugin": command})).context("command")?;
         for line in BufReader::new(stream).lines() {
             let line: Value = serde_json::from_str(&line.context("wait for the server")?)?;
             if let Some(error) = line["error"].as_str() {

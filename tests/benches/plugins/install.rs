@@ -1,4 +1,4 @@
-//! From an operator's order, or from a package that comes into the watched folder, to the first answer, of a version that was
+//! From an operator's command, or from a package that comes into the watched folder, to the first answer, of a version that was
 //! never compiled.
 
 use std::process::Command;
@@ -26,7 +26,7 @@ pub(crate) fn run() {
     let site = Site::start();
     // What all plugins stand on is made with the first of them.
     site.install(ID, &package(&site, 0));
-    row("by an order", &mut rounds(&site, 1, order));
+    row("by a command", &mut rounds(&site, 1, command));
     row("from the folder", &mut rounds(&site, 1 + ROUNDS, put));
 }
 
@@ -51,7 +51,7 @@ fn rounds(site: &Site, first: usize, begin: fn(&Site, usize) -> Instant) -> Vec<
     took.collect()
 }
 
-fn order(site: &Site, number: usize) -> Instant {
+fn command(site: &Site, number: usize) -> Instant {
     let folder = package(site, number);
     let ordered = Instant::now();
     site.operator.install(&folder).unwrap();

@@ -1,4 +1,4 @@
-//! The server is killed while it carries out an order about a plugin, after ever more of it: afterwards it has carried out
+//! The server is killed while it carries out a command about a plugin, after ever more of it: afterwards it has carried out
 //! all of it or nothing, and goes on.
 
 use std::path::Path;
@@ -11,19 +11,19 @@ use tests::{Operator, Server};
 
 use super::{Bench, ID, mark_of};
 
-/// Kills of each order.
+/// Kills of each command.
 const ROUNDS: u32 = 16;
 
-/// Each order is let go on for so much longer than in the round before.
+/// Each command is let go on for so much longer than in the round before.
 const STEP: Duration = Duration::from_micros(700);
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Give an order, kill the server after a while, and start it again; whether the order had been carried out before.
-fn cut(bench: &mut Bench, order: &Value, after: Duration) -> bool {
+/// Give a command, kill the server after a while, and start it again; whether the command had been carried out before.
+fn cut(bench: &mut Bench, command: &Value, after: Duration) -> bool {
     let operator = bench.operator();
-    let order = order.clone();
-    let ordered = thread::spawn(move || operator.order(&order).is_ok());
+    let command = command.clone();
+    let ordered = thread::spawn(move || operator.command(&command).is_ok());
     thread::sleep(after);
     bench.server.kill().unwrap();
     let was_done = ordered.join().unwrap();
@@ -59,11 +59,11 @@ fn heavy_an_update_that_is_cut_off_was_made_or_not() {
         let target = if old == mark("2.0.0") { 0 } else { 1 };
         let new = mark(["1.0.0", "2.0.0"][target]);
         // By installing in every other round, by going back in the others.
-        let order = match round % 2 {
+        let command = match round % 2 {
             0 => install(&packages[target]),
             _ => json!({"roll_back": {"id": ID}}),
         };
-        let was_done = cut(&mut bench, &order, STEP * round);
+        let was_done = cut(&mut bench, &command, STEP * round);
         let now = serving(&bench).expect("one of them");
         assert!(
             now == new || (now == old && !was_done),
@@ -83,7 +83,7 @@ fn heavy_a_removal_that_is_cut_off_was_made_or_not() {
         match serving(&bench) {
             Some(_) => assert!(!was_done, "in round {round}"),
             None => {
-                let listed = bench.operator().order(&json!("list")).unwrap();
+                let listed = bench.operator().command(&json!("list")).unwrap();
                 assert_eq!(listed["plugins"][0], json!([]));
                 again(&bench.operator(), &package);
                 assert_eq!(serving(&bench), Some(mark("1.0.0")));
@@ -93,6 +93,6 @@ fn heavy_a_removal_that_is_cut_off_was_made_or_not() {
 }
 
 fn again(operator: &Operator, package: &Path) {
-    operator.order(&install(package)).unwrap();
+    operator.command(&install(package)).unwrap();
     operator.approve(ID).unwrap();
 }

@@ -87,7 +87,7 @@ fn a_plugin_that_never_started_is_not_there() {
         .operator()
         .install(&rogue(&bench, "1.0.0", "start-loop"));
     refused.unwrap_err();
-    let listed = bench.operator().order(&json!("list")).unwrap();
+    let listed = bench.operator().command(&json!("list")).unwrap();
     assert_eq!(listed["plugins"][0], json!([]));
     bench
         .client()

@@ -584,6 +584,6 @@ fn versions_follow_one_another_while_they_are_called() {
     });
     assert!(answers.into_inner() >= 200);
     assert_eq!(get(&bench, "/mark").text, MARK);
-    let listed: Value = bench.operator().order(&Value::from("list")).unwrap();
+    let listed: Value = bench.operator().command(&Value::from("list")).unwrap();
     assert_eq!(listed["plugins"][0][0]["state"], "active");
 }
