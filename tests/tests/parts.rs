@@ -161,6 +161,15 @@ impl Bench {
         assert_eq!(console.told("baud")["baud"], 9600);
         self.target.write_all(b"slower\n").unwrap();
         console.expect(b"slower\n");
+        // A pseudo-terminal has no parity: the line says so, and goes on.
+        console.say(&json!({"type": "parity", "parity": "even"}));
+        let refused = console.told("error");
+        assert_eq!(refused["code"], "setting_refused", "{refused}");
+        assert_eq!(console.told("parity")["parity"], "none");
+        console.say(&json!({"type": "baud", "baud": 115_200}));
+        assert_eq!(console.told("baud")["baud"], 115_200);
+        self.target.write_all(b"goes on\n").unwrap();
+        console.expect(b"goes on\n");
         console
     }
 

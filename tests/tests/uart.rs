@@ -196,6 +196,21 @@ fn rates_breaks_and_escapes() {
 }
 
 #[test]
+fn a_pod_has_no_parity_and_its_line_goes_on() {
+    let bench = Bench::echo();
+    let mut line = bench.open(ECHO);
+    let open = line.told("open");
+    assert_eq!(
+        (&open["baud"], &open["parity"]),
+        (&json!(115_200), &json!(null))
+    );
+    line.say(&json!({"type": "parity", "parity": "even"}));
+    assert_eq!(line.told("error")["code"], "setting_refused");
+    line.write(b"as before");
+    line.expect(b"as before");
+}
+
+#[test]
 fn odd_control_messages_are_refused_and_lose_nothing() {
     let bench = Bench::echo();
     let mut line = bench.open(ECHO);

@@ -45,8 +45,8 @@ pub(crate) const ROUTE: Route = Route {
             .reply_empty(
                 101,
                 "Binary messages are bytes of the UART, both ways. Text messages are JSON objects with a \
-                 `type`: from the server `open`, `baud`, `break`, `overrun`, `flash`, `update`, \
-                 `lease_lost`, `error`; from the client `baud`, `break`. Close codes: 1000 ended, 1001 the \
+                 `type`: from the server `open`, `baud`, `parity`, `break`, `overrun`, `flash`, `update`, \
+                 `lease_lost`, `error`; from the client `baud`, `parity`, `break`. Close codes: 1000 ended, 1001 the \
                  server stops, 1008 the client takes or answers nothing, or `revoked_credential`, \
                  `expired_credential`, 4001 `lease_lost`, 4002 the device went offline, 4003 the pod refused \
                  to go on.",
@@ -63,8 +63,8 @@ members! {
         rx: Option<u8> = optional(integer(CHANNELS)),
         /// Channel that talks to the target; default: `uart_tx` of the wiring profile.
         tx: Option<u8> = optional(integer(CHANNELS)),
-        /// Bits per second; 8 data bits, no parity, one stop bit. Default: `uart_baud` of the wiring
-        /// profile.
+        /// Bits per second; 8 data bits, one stop bit, no parity unless the device's serial port has one. Default:
+        /// `uart_baud` of the wiring profile.
         baud: Option<u32> = optional(integer(BAUD)),
         /// Go on at this position of the target's bytes instead of 64 KiB before the present; what is not
         /// there any more is told as `overrun`.

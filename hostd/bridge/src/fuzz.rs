@@ -3,6 +3,8 @@
 use std::io;
 use std::time::Duration;
 
+use pod_protocol::Parity;
+
 use crate::dap::Requests;
 use crate::gdb::{self, DebugError, Debugger, Flash, REGISTERS, Register, Watchpoint, Wire};
 use crate::serial::{Asked, Rfc2217};
@@ -17,7 +19,7 @@ const ANSWERS_MAX: usize = 8;
 /// If that is not so.
 pub fn rfc2217(bytes: &[u8]) {
     let run = |pieces: &mut dyn Iterator<Item = &[u8]>| {
-        let mut port = Rfc2217::new(115_200, "fuzz");
+        let mut port = Rfc2217::new(115_200, Some(Parity::None), "fuzz");
         let (mut text, mut settings, mut out) = (Vec::new(), Vec::new(), Vec::new());
         port.greet(&mut out);
         out.clear();

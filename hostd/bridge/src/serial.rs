@@ -11,6 +11,7 @@ mod telnet;
 mod tests;
 
 use bytes::Bytes;
+use pod_protocol::Parity;
 use tokio::sync::mpsc;
 
 pub use codec::Codec;
@@ -26,6 +27,8 @@ pub enum ToLine {
     Bytes(Bytes),
     /// Bits per second from here on, within [`BAUD`].
     Baud(u32),
+    /// With this parity bit from here on. Only for a line that has a parity.
+    Parity(Parity),
     /// Hold the target's receive line low for a while.
     Break,
 }
@@ -37,6 +40,8 @@ pub enum FromLine {
     Bytes(Bytes),
     /// The line has this rate now, whoever asked for it.
     Baud(u32),
+    /// The line has this parity now, whoever asked for it.
+    Parity(Parity),
     /// A break is over, whoever asked for it.
     Broke,
 }
@@ -50,4 +55,6 @@ pub struct Line {
     pub from: mpsc::Receiver<FromLine>,
     /// Bits per second at the beginning.
     pub baud: u32,
+    /// Its parity at the beginning; none if it never has a parity bit.
+    pub parity: Option<Parity>,
 }

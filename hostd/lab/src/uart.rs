@@ -11,7 +11,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use pods::Pod;
+use pods::{Parity, Pod, PodState};
 use tokio::sync::watch;
 
 use crate::leases::{Busy, Visit};
@@ -44,7 +44,7 @@ const HANDOVER_WAIT: Duration = Duration::from_secs(5);
 /// higher positions, even after a restart.
 const POSITIONS_PER_MS: u64 = 512;
 
-/// Parameters of a line; 8 data bits, no parity, one stop bit.
+/// Parameters of a line; 8 data bits, one stop bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Setting {
     /// Channel that listens to the target, 1 to 14.
@@ -178,7 +178,8 @@ impl Uarts {
         }
         let visit = admitted.map_err(UartError::Held)?;
         let begins = self.clock.now_ms().saturating_mul(POSITIONS_PER_MS);
-        let (line, requests) = Line::new(visit.fence(), wish.setting(), entry.end.max(begins));
+        let setting = (wish.setting(), parity(pod));
+        let (line, requests) = Line::new(visit.fence(), setting, entry.end.max(begins));
         let line = Arc::new(line);
         entry.line = Some(line.clone());
         let seat = Seat::take(line.clone(), true);
@@ -228,6 +229,16 @@ impl Uarts {
     fn lines(&self) -> MutexGuard<'_, HashMap<String, Entry>> {
         // Each change is one assignment, so a panic elsewhere leaves the map whole.
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The parity that the UART of a pod begins with, if it has one.
+fn parity(pod: &Pod) -> Option<Parity> {
+    match pod.state() {
+        PodState::Online(facts) | PodState::Reconnecting { facts, .. } => {
+            facts.capabilities.uart_parity
+        }
+        PodState::Connecting | PodState::Offline { .. } => None,
     }
 }
 

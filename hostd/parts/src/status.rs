@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use pod_protocol::CAPTURE_DUAL;
+use pod_protocol::{CAPTURE_DUAL, UART_PARITY};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -53,6 +53,9 @@ impl Parts {
             "reset": "start",
             "uptime_ms": up_ms,
         });
+        if let Some(uart) = &self.uart {
+            status[UART_PARITY] = json!(uart.parity());
+        }
         if let Some(facts) = self.logic.as_ref().and_then(|logic| logic.facts()) {
             status["la_channels"] = json!(facts.logic.len());
             status["la_max_samples"] = json!(facts.samples_max);

@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use base::config::Parity;
+use pod_protocol::Parity;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::ioctl::{NoArg, Opcode, ioctl};
@@ -25,6 +25,9 @@ const TIOCCBRK: Opcode = 0x5428;
 
 /// How far the rate of a port may be from the one asked for, in percent: beyond, frames of ten bits are not read.
 const RATE_OFF_PERCENT_MAX: u64 = 3;
+
+/// The bits of a port's settings that say which parity it has.
+const PARITY: ControlModes = ControlModes::PARENB.union(ControlModes::PARODD);
 
 /// How a port is set; 8 data bits and one stop bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -207,7 +210,13 @@ fn set(fd: impl AsFd, setting: Setting) -> io::Result<()> {
     apply(&mut settings, setting);
     settings.set_speed(setting.baud)?;
     tcsetattr(&fd, OptionalActions::Now, &settings)?;
-    let got = u64::from(tcgetattr(&fd)?.output_speed());
+    let has = tcgetattr(&fd)?;
+    if (has.control_modes ^ settings.control_modes).intersects(PARITY) {
+        let parity = setting.parity.name();
+        let kept = format!("the serial port has no parity `{parity}`");
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, kept));
+    }
+    let got = u64::from(has.output_speed());
     let asked = u64::from(setting.baud);
     if got.abs_diff(asked) * 100 > asked * RATE_OFF_PERCENT_MAX {
         let nearest = format!("the serial port has no {asked} baud; the nearest is {got}");
@@ -219,7 +228,7 @@ fn set(fd: impl AsFd, setting: Setting) -> io::Result<()> {
 fn apply(settings: &mut Termios, setting: Setting) {
     let modes = &mut settings.control_modes;
     modes.remove(ControlModes::CSIZE | ControlModes::CSTOPB | ControlModes::CRTSCTS);
-    modes.remove(ControlModes::PARENB | ControlModes::PARODD);
+    modes.remove(PARITY);
     modes.insert(ControlModes::CS8 | ControlModes::CREAD | ControlModes::CLOCAL);
     match setting.parity {
         Parity::None => {}
@@ -254,7 +263,19 @@ mod tests {
 
     use super::*;
 
-    /// The kernel's PTYs keep no parity, so it is looked at before they could forget it.
+    #[test]
+    fn a_port_without_parity_says_so() {
+        // The kernel's PTYs have none.
+        let port = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        let (baud, parity) = (9600, Parity::Even);
+        let refused = set(&port, Setting { baud, parity }).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::InvalidInput);
+        assert_eq!(refused.to_string(), "the serial port has no parity `even`");
+        let parity = Parity::None;
+        set(&port, Setting { baud, parity }).unwrap();
+    }
+
+    /// Looked at before a PTY forgets it.
     #[test]
     fn frames_have_eight_bits_and_the_parity_that_is_asked_for() {
         let port = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();

@@ -5,9 +5,9 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use base::config::UartPart;
+use base::config::{self, UartPart};
 use pod_protocol::escape::Escape;
-use pod_protocol::{UART_BREAK_MS, UART_BREAK_MS_MAX};
+use pod_protocol::{Parity, UART_BREAK_MS, UART_BREAK_MS_MAX};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Duration, Instant, sleep, sleep_until, timeout, timeout_at};
@@ -121,17 +121,23 @@ impl Uart {
             .map(|session| session.channels)
     }
 
-    fn setting(&self, baud: u32) -> Setting {
-        Setting {
-            baud,
-            parity: self.plan.parity,
+    /// The parity that it has if nothing else is asked for.
+    pub(crate) fn parity(&self) -> Parity {
+        match self.plan.parity {
+            config::Parity::None => Parity::None,
+            config::Parity::Even => Parity::Even,
+            config::Parity::Odd => Parity::Odd,
         }
     }
 
     /// Opens the port and reads it, for ever.
     pub(crate) async fn keep(&self) {
         loop {
-            let opened = Tty::open(Path::new(&self.plan.path), self.setting(DEFAULT_BAUD)).await;
+            let setting = Setting {
+                baud: DEFAULT_BAUD,
+                parity: self.parity(),
+            };
+            let opened = Tty::open(Path::new(&self.plan.path), setting).await;
             let ended = match opened {
                 Ok(port) => {
                     let port = Arc::new(port);
@@ -176,6 +182,11 @@ impl Uart {
     pub(crate) async fn start(self: &Arc<Self>, args: &Args<'_>) -> Result<Opened, Refuse> {
         let channels = (args.la("rx")?, args.la("tx")?);
         let baud = args.uint("baud", BAUD)?.unwrap_or(DEFAULT_BAUD);
+        let parity = args.text("parity")?.map(|name| {
+            let (field, want) = ("parity", "none, even or odd");
+            Parity::named(name).ok_or(Refuse::Bad { field, want })
+        });
+        let parity = parity.transpose()?.unwrap_or_else(|| self.parity());
         let (sender, received) = mpsc::channel(PIECES_MAX);
         let (wishes, breaks) = mpsc::channel(1);
         // One that is ending still sends its last bytes.
@@ -196,7 +207,7 @@ impl Uart {
             baud,
             sent: Instant::now(),
         };
-        match opened.port.set(self.setting(baud)).await {
+        match opened.port.set(Setting { baud, parity }).await {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
                 return Err(Refuse::Part(error.to_string()));

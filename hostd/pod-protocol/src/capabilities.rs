@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::chunk::raw;
+use crate::parity::{Parity, UART_PARITY};
 use crate::{DEEP_REPLAY_SAMPLES_MAX, LA_CHANNELS, LA_SAMPLES_MAX};
 
 /// Board of all pods so far; it has some features without announcing them.
@@ -88,6 +89,9 @@ pub struct Capabilities {
     /// Levels and analog samples may be of one instant. All boards can do that; benches of parts say so.
     #[serde(skip)]
     pub capture_dual: bool,
+    /// What parity its UART has if nothing else is asked for. `None`: no parity bit, ever.
+    #[serde(skip)]
+    pub uart_parity: Option<Parity>,
     /// The pod's own ADC fit. `None` without an ADC.
     #[serde(skip)]
     pub adc_fit: Option<AdcFit>,
@@ -149,6 +153,10 @@ impl Capabilities {
             ota: has(&["ota"]),
             capture_raw: has(&[raw::CAPABILITY]) == Some(true),
             capture_dual: !is_of_parts || has(&[CAPTURE_DUAL]) == Some(true),
+            uart_parity: status
+                .get(UART_PARITY)
+                .and_then(Value::as_str)
+                .and_then(Parity::named),
             adc_fit,
             parameters: BTreeMap::new(),
             is_of_parts,

@@ -26,6 +26,7 @@ pub mod driver;
 pub mod escape;
 #[doc(hidden)]
 pub mod fuzzing;
+mod parity;
 pub mod rates;
 mod refusal;
 mod reply;
@@ -33,6 +34,7 @@ pub mod usb;
 pub mod verbs;
 
 pub use capabilities::{AdcFit, CAPTURE_DUAL, Capabilities, MissingPart, TWO_INSTRUMENTS};
+pub use parity::{Parity, UART_PARITY};
 pub use refusal::{Refusal, RefusalKind, missing_part};
 pub use reply::{Reply, ReplyError};
 

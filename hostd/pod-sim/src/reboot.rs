@@ -3,7 +3,7 @@
 //! Timelines are continued rather than replaced: a target that watches its supply sees the rail go
 //! off at the instant of the restart, whatever had been planned for later.
 
-use tokio::time::Duration;
+use tokio::time::{Duration, Instant};
 
 /// How long a restarting pod accepts no connections.
 pub(crate) const BOOT: Duration = Duration::from_millis(1_500);
@@ -15,7 +15,8 @@ const BY_POWER: &str = "power-on";
 /// The current run of the firmware.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Boot {
-    since_ns: u64,
+    /// In the machine's time: whoever looks for restarts compares it with a clock of their own.
+    since: Instant,
     /// From this instant on it serves connections.
     ready_ns: u64,
     cause: &'static str,
@@ -25,7 +26,7 @@ impl Boot {
     /// A pod that was on before the simulation began.
     pub(crate) fn first() -> Self {
         Self {
-            since_ns: 0,
+            since: Instant::now(),
             ready_ns: 0,
             cause: BY_POWER,
         }
@@ -34,14 +35,14 @@ impl Boot {
     /// A restart that the firmware requested itself.
     pub(crate) fn again(now_ns: u64) -> Self {
         Self {
-            since_ns: now_ns,
+            since: Instant::now(),
             ready_ns: now_ns + u64::try_from(BOOT.as_nanos()).expect("a small constant"),
             cause: BY_SOFTWARE,
         }
     }
 
-    pub(crate) fn uptime_ms(self, now_ns: u64) -> u64 {
-        now_ns.saturating_sub(self.since_ns) / 1_000_000
+    pub(crate) fn uptime_ms(self) -> u64 {
+        u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
     /// Why it started, in the words of `status`.

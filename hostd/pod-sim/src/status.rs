@@ -97,7 +97,7 @@ pub(crate) fn status(world: &World, now_ns: u64) -> Value {
         "last_crash": "none",
         "reset": world.boot.cause(),
         "loop_tripped": tripped,
-        "uptime_ms": world.boot.uptime_ms(now_ns),
+        "uptime_ms": world.boot.uptime_ms(),
     });
     if analog {
         let fit = world.converters.input_fit(Input::Ext);

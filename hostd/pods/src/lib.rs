@@ -53,7 +53,7 @@ pub use pod_protocol as protocol;
 pub use pod_protocol::capture::{AdcSource, CaptureRequest, Edge, Frame, RequestError, Trigger};
 pub use pod_protocol::connection::{BoxedStream, Transport};
 pub use pod_protocol::driver::{AddressError, Driver, transport};
-pub use pod_protocol::{Capabilities, Refusal, RefusalKind};
+pub use pod_protocol::{Capabilities, Parity, Refusal, RefusalKind};
 
 #[cfg(test)]
 mod tests;

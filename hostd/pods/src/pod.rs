@@ -43,10 +43,10 @@ pub use upload::{UPLOAD_TIMEOUT_MIN, Upload};
 use crate::capture_stream::CaptureStream;
 use access::Access;
 use actor::{Actor, Known};
-use pod_protocol::REPLY_LINE_BYTES_MAX;
 use pod_protocol::capture::CaptureRequest;
 use pod_protocol::connection::lines::Lines;
 use pod_protocol::connection::{BoxedStream, Transport};
+use pod_protocol::{Parity, REPLY_LINE_BYTES_MAX};
 
 /// A handle to a pod. Cheap to clone; when the last one is dropped, the pod is released and its
 /// sessions end.
@@ -201,16 +201,22 @@ impl Pod {
     }
 
     /// Begins a `console` session: `rx` is the channel that listens to the target, `tx` the one that
-    /// talks to it (LA numbers from 1).
+    /// talks to it (LA numbers from 1). `parity` is for devices that have
+    /// [`uart_parity`](pod_protocol::Capabilities::uart_parity), and no others.
     ///
     /// # Errors
     /// As [`begin`](Self::begin), and [`PodError::Refused`] when the pod cannot have the channels.
-    pub async fn uart(&self, rx: u8, tx: u8, baud: u32) -> Result<Session, PodError> {
+    pub async fn uart(
+        &self,
+        rx: u8,
+        tx: u8,
+        baud: u32,
+        parity: Option<Parity>,
+    ) -> Result<Session, PodError> {
         let session = self.begin(SessionKind::Console).await?;
-        let request = commands::request(
-            "uart_proxy_start",
-            [("rx", rx.into()), ("tx", tx.into()), ("baud", baud.into())],
-        );
+        let fields = [("rx", rx.into()), ("tx", tx.into()), ("baud", baud.into())];
+        let parity = parity.map(|parity| ("parity", parity.name().into()));
+        let request = commands::request("uart_proxy_start", fields.into_iter().chain(parity));
         Ok(session.switch(&request).await?.0)
     }
 

@@ -1,5 +1,7 @@
 //! What the bytes of a client's connection mean.
 
+use pod_protocol::Parity;
+
 use super::telnet;
 use super::{Asked, Rfc2217};
 
@@ -20,10 +22,12 @@ impl Codec {
         Self(Kind::Raw)
     }
 
-    /// RFC 2217, on a line with this rate; `signature` is what the port calls itself.
+    /// RFC 2217, on a line with this rate, and this parity if it can have one; `signature` is what the port calls itself.
     #[must_use]
-    pub fn rfc2217(baud: u32, signature: &str) -> Self {
-        Self(Kind::Rfc2217(Box::new(Rfc2217::new(baud, signature))))
+    pub fn rfc2217(baud: u32, parity: Option<Parity>, signature: &str) -> Self {
+        Self(Kind::Rfc2217(Box::new(Rfc2217::new(
+            baud, parity, signature,
+        ))))
     }
 
     pub(super) fn greet(&mut self, out: &mut Vec<u8>) {
@@ -57,6 +61,12 @@ impl Codec {
     pub(super) fn baud_is(&mut self, baud: u32, out: &mut Vec<u8>) {
         if let Kind::Rfc2217(port) = &mut self.0 {
             port.baud_is(baud, out);
+        }
+    }
+
+    pub(super) fn parity_is(&mut self, parity: Parity, out: &mut Vec<u8>) {
+        if let Kind::Rfc2217(port) = &mut self.0 {
+            port.parity_is(parity, out);
         }
     }
 

@@ -1,7 +1,10 @@
-//! A serial port's settings over Telnet (RFC 2217), as far as a pod's UART has them: 8 data bits, no parity, one stop
-//! bit, any rate within [`BAUD`], breaks of a fixed length. What is asked beyond that is answered with what there is.
+//! A serial port's settings over Telnet (RFC 2217), as far as the UART of a device has them: 8 data bits, a parity bit if
+//! the line can have one, one stop bit, any rate within [`BAUD`], breaks of a fixed length. What is asked beyond that is
+//! answered with what there is.
 
 use std::ops::RangeInclusive;
+
+use pod_protocol::Parity;
 
 use super::telnet::{self, Heard, Reader, Verb};
 
@@ -35,7 +38,10 @@ const PURGE_DATA: u8 = 12;
 const FROM_SERVER: u8 = 100;
 
 const DATA_BITS: u8 = 8;
+/// Values of `SET_PARITY`; 0 asks which one there is.
 const PARITY_NONE: u8 = 1;
+const PARITY_ODD: u8 = 2;
+const PARITY_EVEN: u8 = 3;
 const STOP_BITS_ONE: u8 = 1;
 
 /// Values of `SET_CONTROL`.
@@ -56,7 +62,7 @@ const MODEM_READY: u8 = 0xb0;
 /// What has happened to the line that a client should know of.
 const LINE_FINE: u8 = 0;
 
-/// Rates that were asked for and not answered. A client waits for an answer before it asks again.
+/// Settings of one kind that were asked for and not answered. A client waits for an answer before it asks again.
 const WAITING_MAX: u32 = 8;
 
 /// What a client wants of the line or of whoever serves it.
@@ -65,6 +71,7 @@ pub(crate) enum Asked {
     /// These bytes for the target.
     Bytes(Vec<u8>),
     Baud(u32),
+    Parity(Parity),
     Break,
     /// What waits for the client is to be dropped.
     Purge,
@@ -87,6 +94,9 @@ pub(crate) struct Rfc2217 {
     /// The rate that was last asked for, or that the line has.
     baud: u32,
     bauds_waiting: u32,
+    /// The parity that was last asked for, or that the line has; none if it never has one.
+    parity: Option<Parity>,
+    parities_waiting: u32,
     breaks_waiting: u32,
     is_dtr_on: bool,
     is_rts_on: bool,
@@ -99,13 +109,15 @@ pub(crate) struct Rfc2217 {
 
 impl Rfc2217 {
     /// `signature` is what the port calls itself.
-    pub(crate) fn new(baud: u32, signature: &str) -> Self {
+    pub(crate) fn new(baud: u32, parity: Option<Parity>, signature: &str) -> Self {
         Self {
             reader: Reader::default(),
             ours: [Side::default(); OURS.len()],
             theirs: [Side::default(); THEIRS.len()],
             baud,
             bauds_waiting: 0,
+            parity,
+            parities_waiting: 0,
             breaks_waiting: 0,
             is_dtr_on: true,
             is_rts_on: true,
@@ -212,7 +224,7 @@ impl Rfc2217 {
                 return self.ask_baud(asked?, out);
             }
             (SET_DATASIZE, [_, ..]) => answer(command, &[DATA_BITS], out),
-            (SET_PARITY, [_, ..]) => answer(command, &[PARITY_NONE], out),
+            (SET_PARITY, [parity, ..]) => return self.ask_parity(*parity, out),
             (SET_STOPSIZE, [_, ..]) => answer(command, &[STOP_BITS_ONE], out),
             (SET_CONTROL, [control, ..]) => return self.control(*control, out),
             (FLOWCONTROL_SUSPEND, _) => self.is_suspended = true,
@@ -245,6 +257,22 @@ impl Rfc2217 {
         self.baud = baud;
         self.bauds_waiting += 1;
         Some(Asked::Baud(baud))
+    }
+
+    fn ask_parity(&mut self, value: u8, out: &mut Vec<u8>) -> Option<Asked> {
+        let asked = Parity::ALL.into_iter().find(|p| parity_value(*p) == value);
+        let asked = asked.filter(|_| self.parity.is_some_and(|parity| Some(parity) != asked));
+        let Some(parity) = asked.filter(|_| self.parities_waiting < WAITING_MAX) else {
+            // It has that one already, or only asks which one there is, or cannot have it.
+            if self.parities_waiting == 0 {
+                let parity = self.parity.unwrap_or(Parity::None);
+                answer(SET_PARITY, &[parity_value(parity)], out);
+            }
+            return None;
+        };
+        self.parity = Some(parity);
+        self.parities_waiting += 1;
+        Some(Asked::Parity(parity))
     }
 
     fn control(&mut self, control: u8, out: &mut Vec<u8>) -> Option<Asked> {
@@ -288,12 +316,31 @@ impl Rfc2217 {
         }
     }
 
+    /// The line has this parity now. As with rates, what another client asked for is not told.
+    pub(crate) fn parity_is(&mut self, parity: Parity, out: &mut Vec<u8>) {
+        if self.parities_waiting > 0 {
+            self.parities_waiting -= 1;
+            answer(SET_PARITY, &[parity_value(parity)], out);
+        }
+        if self.parities_waiting == 0 {
+            self.parity = Some(parity);
+        }
+    }
+
     /// A break is over.
     pub(crate) fn broke(&mut self, out: &mut Vec<u8>) {
         if self.breaks_waiting > 0 {
             self.breaks_waiting -= 1;
             answer(SET_CONTROL, &[BREAK_ON], out);
         }
+    }
+}
+
+fn parity_value(parity: Parity) -> u8 {
+    match parity {
+        Parity::None => PARITY_NONE,
+        Parity::Odd => PARITY_ODD,
+        Parity::Even => PARITY_EVEN,
     }
 }
 

@@ -90,6 +90,7 @@ impl Outgoing {
                 Asked::Bytes(bytes) if bytes.is_empty() => {}
                 Asked::Bytes(bytes) => wishes.push_back(ToLine::Bytes(bytes.into())),
                 Asked::Baud(baud) => wishes.push_back(ToLine::Baud(baud)),
+                Asked::Parity(parity) => wishes.push_back(ToLine::Parity(parity)),
                 Asked::Break => wishes.push_back(ToLine::Break),
                 Asked::Purge => self.waiting.clear(),
             }
@@ -106,6 +107,7 @@ impl Outgoing {
                 self.lost_bytes += (bytes.len() - kept) as u64;
             }
             FromLine::Baud(baud) => self.codec.baud_is(*baud, &mut self.encoded),
+            FromLine::Parity(parity) => self.codec.parity_is(*parity, &mut self.encoded),
             FromLine::Broke => self.codec.broke(&mut self.encoded),
         }
     }

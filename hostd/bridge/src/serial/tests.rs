@@ -19,7 +19,7 @@ fn command(bytes: &[u8]) -> Vec<u8> {
 }
 
 fn port() -> Rfc2217 {
-    let mut port = Rfc2217::new(115_200, "bench");
+    let mut port = Rfc2217::new(115_200, None, "bench");
     let mut out = Vec::new();
     port.greet(&mut out);
     assert_eq!(out.len(), 3 * 7);
@@ -53,7 +53,7 @@ fn options_are_agreed_to_once_and_never_discussed_for_ever() {
 
 #[test]
 fn two_ends_of_the_same_kind_come_to_rest() {
-    let (mut one, mut other) = (Rfc2217::new(9600, ""), Rfc2217::new(9600, ""));
+    let (mut one, mut other) = (Rfc2217::new(9600, None, ""), Rfc2217::new(9600, None, ""));
     let (mut to_other, mut to_one) = (Vec::new(), Vec::new());
     one.greet(&mut to_other);
     other.greet(&mut to_one);
@@ -132,7 +132,7 @@ fn settings_are_answered_with_what_there_is() {
 
 #[test]
 fn whoever_agrees_to_nothing_and_begins_is_told_of_the_wires_once() {
-    let mut port = Rfc2217::new(115_200, "bench");
+    let mut port = Rfc2217::new(115_200, None, "bench");
     let told = [command(&[107, 0xb0]), command(&[102, 8])].concat();
     assert_eq!(asked(&mut port, &command(&[2, 8])).1, told);
     assert_eq!(asked(&mut port, &command(&[2, 8])).1, command(&[102, 8]));
@@ -156,6 +156,34 @@ fn a_rate_is_answered_when_the_line_has_it() {
     );
     // Nobody asks without end.
     let asks: Vec<_> = (0..100).map(|n| command(&[1, 0, 1, 0, n])).collect();
+    assert_eq!(asked(&mut port, &asks.concat()).0.len(), 8);
+}
+
+#[test]
+fn a_parity_is_answered_when_the_line_has_it() {
+    let mut port = Rfc2217::new(115_200, Some(Parity::Even), "bench");
+    let wires = command(&[107, 0xb0]);
+    let (_, told) = asked(&mut port, &command(&[3, 0]));
+    assert_eq!(told, [wires, command(&[103, 3])].concat());
+    let odd = asked(&mut port, &command(&[3, 2]));
+    assert_eq!(odd, (vec![Asked::Parity(Parity::Odd)], vec![]));
+    let mut out = Vec::new();
+    port.parity_is(Parity::Odd, &mut out);
+    assert_eq!(out, command(&[103, 2]));
+    // A port that refuses keeps what it had, and so it is told.
+    assert_eq!(
+        asked(&mut port, &command(&[3, 1])).0,
+        [Asked::Parity(Parity::None)]
+    );
+    out.clear();
+    port.parity_is(Parity::Odd, &mut out);
+    assert_eq!(out, command(&[103, 2]));
+    // Mark and space it does not have; nobody asks without end.
+    for beyond in [4, 5, 77] {
+        let told = asked(&mut port, &command(&[3, beyond]));
+        assert_eq!(told, (vec![], command(&[103, 2])), "{beyond}");
+    }
+    let asks: Vec<_> = (0..100).map(|n| command(&[3, 1 + n % 2])).collect();
     assert_eq!(asked(&mut port, &asks.concat()).0.len(), 8);
 }
 
@@ -189,6 +217,7 @@ fn rig(codec: Codec, buffer: usize) -> Rig {
         to,
         from,
         baud: 115_200,
+        parity: None,
     };
     Rig {
         client,
@@ -259,7 +288,7 @@ async fn a_slow_client_loses_bytes_and_nobody_waits_for_it() {
 
 #[tokio::test]
 async fn a_suspended_client_gets_its_bytes_later_and_a_purge_drops_them() {
-    let mut rig = rig(Codec::rfc2217(115_200, ""), 1 << 16);
+    let mut rig = rig(Codec::rfc2217(115_200, None, ""), 1 << 16);
     let mut greeting = [0; 21];
     rig.client.read_exact(&mut greeting).await.unwrap();
     rig.client.write_all(&[IAC, 251, 44]).await.unwrap();

@@ -122,6 +122,10 @@ impl Client {
                 return Some(Told::Error { code, message }.text());
             }
             Ok(Control::Baud { baud }) => Request::Baud(baud),
+            Ok(Control::Parity { .. }) if self.seat.line().parity().is_none() => {
+                return Some(no_parity());
+            }
+            Ok(Control::Parity { parity }) => Request::Parity(parity),
             Ok(Control::Break { ms }) => Request::Break(ms),
         };
         // After what was written before. The keeper takes requests as long as the line is open.
@@ -130,7 +134,8 @@ impl Client {
     }
 
     fn open(&self, offset: u64, because: Because) -> String {
-        let setting = self.seat.line().setting();
+        let line = self.seat.line();
+        let setting = (line.setting(), line.parity());
         control::open(&self.device, setting, self.seat.drives, offset, because)
     }
 
@@ -140,6 +145,7 @@ impl Client {
             Found::Piece { piece, .. } => match piece {
                 Notice::Open { because, offset } => self.open(offset, because),
                 Notice::Baud { baud, offset } => Told::Baud { baud, offset }.text(),
+                Notice::Parity { parity, offset } => Told::Parity { parity, offset }.text(),
                 Notice::Break { ms, offset } => Told::Break { ms, offset }.text(),
                 Notice::Work {
                     work,
@@ -212,6 +218,12 @@ async fn send(peer: &mut Peer, found: Found<Chunk>) -> Result<(), Goodbye> {
 fn read_only() -> String {
     let code = Code::ReadOnly;
     let message = "the device is held by another lease; you may listen, not write";
+    Told::Error { code, message }.text()
+}
+
+fn no_parity() -> String {
+    let code = Code::SettingRefused;
+    let message = "the UART of this device has no parity bit, whatever is asked for";
     Told::Error { code, message }.text()
 }
 

@@ -1,5 +1,6 @@
 //! The text messages of a UART stream, as JSON objects with a `type`.
 
+use pods::Parity;
 use pods::protocol::{UART_BREAK_MS, UART_BREAK_MS_MAX};
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +20,9 @@ pub(super) enum Control {
     Baud {
         baud: u32,
     },
+    Parity {
+        parity: Parity,
+    },
     Break {
         #[serde(default = "break_ms")]
         ms: u64,
@@ -35,7 +39,7 @@ pub(super) enum ControlError {
     #[error("a control message has at most {CONTROL_BYTES_MAX} bytes")]
     TooLong,
     #[error(
-        r#"a control message is {{"type":"baud","baud":<rate>}} or {{"type":"break","ms":<milliseconds>}}; bytes for the target go into binary messages"#
+        r#"a control message is {{"type":"baud","baud":<rate>}}, {{"type":"parity","parity":<none, even or odd>}} or {{"type":"break","ms":<milliseconds>}}; bytes for the target go into binary messages"#
     )]
     Unknown,
     #[error("baud must be 300 to 4000000")]
@@ -83,6 +87,7 @@ pub(super) enum Code {
     DeviceRefused,
     InvalidMessage,
     ReadOnly,
+    SettingRefused,
 }
 
 /// Messages to all clients of a line. `offset` is the position of the target's next byte.
@@ -94,6 +99,10 @@ pub(super) enum Notice {
     },
     Baud {
         baud: u32,
+        offset: u64,
+    },
+    Parity {
+        parity: Parity,
         offset: u64,
     },
     Break {
@@ -135,6 +144,9 @@ pub(super) enum Told<'a> {
         rx: u8,
         tx: u8,
         baud: u32,
+        /// None: there is no parity bit, ever.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        parity: Option<Parity>,
         /// Whether this client may write.
         writable: bool,
         offset: u64,
@@ -142,6 +154,10 @@ pub(super) enum Told<'a> {
     },
     Baud {
         baud: u32,
+        offset: u64,
+    },
+    Parity {
+        parity: Parity,
         offset: u64,
     },
     Break {
@@ -181,7 +197,7 @@ impl Told<'_> {
 /// The `open` message for one client.
 pub(super) fn open(
     device_id: &str,
-    setting: Setting,
+    (setting, parity): (Setting, Option<Parity>),
     writable: bool,
     offset: u64,
     because: Because,
@@ -192,6 +208,7 @@ pub(super) fn open(
         rx,
         tx,
         baud,
+        parity,
         writable,
         offset,
         because,
@@ -213,6 +230,11 @@ mod tests {
             Control::parse(r#" {"type":"break"} "#),
             Ok(Control::Break { ms: 30 })
         );
+        let parity = Parity::Even;
+        assert_eq!(
+            Control::parse(r#"{"type":"parity","parity":"even"}"#),
+            Ok(Control::Parity { parity })
+        );
         assert_eq!(
             Control::parse(r#"{"type":"break","ms":1000}"#),
             Ok(Control::Break { ms: 1_000 })
@@ -222,6 +244,11 @@ mod tests {
             (r#"{"type":"baud","baud":4000001}"#, ControlError::Baud),
             (r#"{"type":"baud"}"#, ControlError::Unknown),
             (r#"{"type":"baud","baud":-1}"#, ControlError::Unknown),
+            (
+                r#"{"type":"parity","parity":"mark"}"#,
+                ControlError::Unknown,
+            ),
+            (r#"{"type":"parity"}"#, ControlError::Unknown),
             (r#"{"type":"break","ms":0}"#, ControlError::BreakMs),
             (r#"{"type":"break","ms":1001}"#, ControlError::BreakMs),
             (r#"{"type":"break","us":1}"#, ControlError::Unknown),
@@ -242,8 +269,19 @@ mod tests {
             baud: 115_200,
         };
         assert_eq!(
-            open("01X", setting, true, 7, Because::DeviceBack),
+            open("01X", (setting, None), true, 7, Because::DeviceBack),
             r#"{"type":"open","device_id":"01X","rx":5,"tx":4,"baud":115200,"writable":true,"offset":7,"because":"device_back"}"#
+        );
+        let odd = open(
+            "01X",
+            (setting, Some(Parity::Odd)),
+            true,
+            7,
+            Because::Connected,
+        );
+        assert!(
+            odd.contains(r#""baud":115200,"parity":"odd","writable""#),
+            "{odd}"
         );
         assert_eq!(Told::LeaseLost.text(), r#"{"type":"lease_lost"}"#);
         let flash = Told::Flash {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use bytes::{Buf, Bytes};
 use pods::protocol::UART_BREAK_MS;
-use pods::{Pod, PodError, PodState, Session};
+use pods::{Parity, Pod, PodError, PodState, Session};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::sync::{mpsc, watch};
 use tracing::{debug, info};
@@ -57,6 +57,7 @@ pub(super) struct Keeper {
 /// Why a session ends while the line goes on.
 enum Step {
     Baud(u32),
+    Parity(Parity),
     /// A break of so many milliseconds.
     Break(u64),
     /// `+++` has been sent, after which the pod would read commands.
@@ -138,15 +139,9 @@ impl Keeper {
                 });
             }
             self.close().await;
-            let begun = match &step {
-                Step::Baud(baud) => {
-                    let setting = self.line.setting();
-                    self.line.set(Setting {
-                        baud: *baud,
-                        ..setting
-                    });
-                    self.begin().await
-                }
+            let begun = match &mut step {
+                Step::Baud(baud) => self.change_baud(baud).await,
+                Step::Parity(parity) => self.change_parity(parity).await,
                 Step::Break(_) => self.send_zero().await,
                 Step::Escape => self.begin().await,
                 Step::Gone(_) => self.come_back().await,
@@ -174,6 +169,10 @@ impl Keeper {
                 baud: *baud,
                 offset,
             },
+            Step::Parity(parity) => Notice::Parity {
+                parity: *parity,
+                offset,
+            },
             Step::Break(ms) => Notice::Break { ms: *ms, offset },
             Step::Escape => Notice::Open {
                 because: Because::Escape,
@@ -186,6 +185,44 @@ impl Keeper {
         });
     }
 
+    /// Begin a session at another rate, or if the device cannot have that, at the one before.
+    async fn change_baud(&mut self, baud: &mut u32) -> Result<(), UartError> {
+        let before = self.line.setting();
+        self.line.set(Setting {
+            baud: *baud,
+            ..before
+        });
+        let begun = self.begin().await;
+        let Err(UartError::Refused(reason)) = begun else {
+            return begun;
+        };
+        *baud = before.baud;
+        self.line.set(before);
+        self.keep_setting(reason).await
+    }
+
+    /// Likewise with another parity.
+    async fn change_parity(&mut self, parity: &mut Parity) -> Result<(), UartError> {
+        let before = self.line.parity();
+        self.line.set_parity(Some(*parity));
+        let begun = self.begin().await;
+        let Err(UartError::Refused(reason)) = begun else {
+            return begun;
+        };
+        *parity = before.unwrap_or(Parity::None);
+        self.line.set_parity(before);
+        self.keep_setting(reason).await
+    }
+
+    /// Say that a setting was refused, and begin a session with the one before.
+    async fn keep_setting(&mut self, reason: String) -> Result<(), UartError> {
+        self.line.notices.push(Notice::Error {
+            code: Code::SettingRefused,
+            message: reason,
+        });
+        self.begin().await
+    }
+
     /// Begin a session with the line's parameters.
     async fn begin(&mut self) -> Result<(), UartError> {
         self.begin_at(self.line.setting().baud).await
@@ -193,11 +230,12 @@ impl Keeper {
 
     async fn begin_at(&mut self, baud: u32) -> Result<(), UartError> {
         let Setting { rx, tx, .. } = self.line.setting();
-        let begun = match self.pod.uart(rx, tx, baud).await {
+        let parity = self.line.parity();
+        let begun = match self.pod.uart(rx, tx, baud, parity).await {
             Err(PodError::Refused(_)) if self.bank_is_off().await? => {
                 let selected = self.pod.set_la_voltage(self.bank_mv).await;
                 selected.map_err(|e| refused(&e))?;
-                self.pod.uart(rx, tx, baud).await
+                self.pod.uart(rx, tx, baud, parity).await
             }
             begun => begun,
         };
@@ -252,6 +290,7 @@ impl Keeper {
                         out = bytes;
                     }
                     Some(Request::Baud(baud)) => return Step::Baud(baud),
+                    Some(Request::Parity(parity)) => return Step::Parity(parity),
                     Some(Request::Break(ms)) => return Step::Break(ms),
                     // The line itself can still send.
                     None => std::future::pending().await,

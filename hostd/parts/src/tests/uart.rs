@@ -18,10 +18,11 @@ async fn a_session_carries_bytes_at_the_rate_that_is_asked_for() {
     let dir = tempfile::tempdir().unwrap();
     let link = dir.path().join("usb-adapter");
     let port = Port::plug(&link);
-    let bench = bench(None, part(&link, Parity::Even), None);
+    let bench = bench(None, part(&link, Parity::None), None);
     let mut commands = Line::to(&bench).await;
     let status = commands.status().await;
     assert_eq!(status["caps"], json!(["command", "uart"]));
+    assert_eq!(status["uart_parity"], "none");
     assert_eq!(
         (&status["parts"], &status["missing"]),
         (&json!(["uart"]), &json!([]))
@@ -58,8 +59,18 @@ async fn a_session_carries_bytes_at_the_rate_that_is_asked_for() {
     );
     assert_eq!(line.raw(6).await, b"during");
 
-    // Another rate is another session.
+    // What the port cannot have is refused, and the port free again.
     drop(line);
+    commands.until_free().await;
+    for (parity, refusal) in [
+        ("even", "the serial port has no parity `even`"),
+        ("mark", "bad parity: want none, even or odd"),
+    ] {
+        let start = json!({"cmd": "uart_proxy_start", "rx": 5, "tx": 4, "parity": parity});
+        assert_eq!(commands.ask(start).await, Err(refusal.to_owned()));
+    }
+
+    // Another rate is another session.
     commands.until_free().await;
     let refused = commands.ask(json!({"cmd": "uart_break"})).await;
     assert_eq!(refused, Err("no uart session is open".to_owned()));

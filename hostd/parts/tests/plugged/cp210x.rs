@@ -8,7 +8,7 @@ use usb_sim::Attached;
 use usb_sim::cp210x::{Cp2104, Told};
 
 use super::line::lost;
-use super::serial::{echoed, on, session};
+use super::serial::{echoed, on, session, session_with};
 use super::*;
 
 pub(crate) const CASES: &[Case] = &[
@@ -60,6 +60,13 @@ fn rate_and_parity_reach_the_device() {
                 assert!(rate.abs_diff(baud) * 100 < baud, "{rate} for {baud}");
                 // It is told once, unless it changes.
                 frame = new_frame.or(frame);
+                assert_eq!(frame, Some((8, number, 0)));
+                drop(line);
+            }
+            for (asked, number) in [("odd", 1), ("even", 2), ("none", 0)] {
+                let mut line = session_with(&bench, asked).await;
+                echoed(&mut line, asked.as_bytes()).await;
+                frame = line_of(&board.take()).1.or(frame);
                 assert_eq!(frame, Some((8, number, 0)));
                 drop(line);
             }

@@ -33,10 +33,26 @@ pub(crate) fn on(port: &str, parity: Parity) -> Arc<dyn Transport> {
 
 /// Begins a session, once the one before has ended.
 pub(crate) async fn session(bench: &Arc<dyn Transport>, baud: u32) -> Line {
+    began(
+        bench,
+        json!({"cmd": "uart_proxy_start", "rx": 5, "tx": 4, "baud": baud}),
+    )
+    .await
+}
+
+/// Begins a session with another parity than the one that is configured.
+pub(crate) async fn session_with(bench: &Arc<dyn Transport>, parity: &str) -> Line {
+    began(
+        bench,
+        json!({"cmd": "uart_proxy_start", "rx": 5, "tx": 4, "parity": parity}),
+    )
+    .await
+}
+
+async fn began(bench: &Arc<dyn Transport>, start: serde_json::Value) -> Line {
     let mut line = Line::to(bench).await;
     line.until_missing(&[]).await;
-    line.ask(json!({"cmd": "uart_proxy_start", "rx": 5, "tx": 4, "baud": baud}))
-        .await;
+    line.ask(start).await;
     line
 }
 
@@ -87,6 +103,14 @@ fn rate_and_parity_reach_the_device() {
                 let (told, before) = bytes_and_line(&record.take());
                 assert_eq!(told, bytes);
                 assert_eq!(before, Some(Told::Line(baud, number, 8)));
+                drop(line);
+            }
+            for (asked, number) in [("odd", 1), ("even", 2), ("none", 0)] {
+                let mut line = session_with(&bench, asked).await;
+                echoed(&mut line, asked.as_bytes()).await;
+                let (told, before) = bytes_and_line(&record.take());
+                assert_eq!(told, asked.as_bytes());
+                assert_eq!(before, Some(Told::Line(115_200, number, 8)));
                 drop(line);
             }
             drop(bench);

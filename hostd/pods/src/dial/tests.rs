@@ -205,7 +205,7 @@ async fn a_pod_that_dials_in_is_driven_like_others() {
     let facts = pod.wait_online(Duration::from_secs(1)).await.unwrap();
     assert_eq!(facts.identity.public_key, key);
     // Three sessions beside the commands.
-    let uart = pod.uart(3, 4, 115_200).await.unwrap();
+    let uart = pod.uart(3, 4, 115_200, None).await.unwrap();
     let request = CaptureRequest::La {
         samples: 500_000,
         rate_mhz: 1.0,

@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::anyhow;
 use bridge::serial::{FromLine, Line, ToLine};
 use futures_util::StreamExt;
+use pods::Parity;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_tungstenite::tungstenite::Message;
@@ -64,6 +65,7 @@ pub(super) async fn open(shared: &Shared, position: &Position) -> Result<(Line, 
             "understand what the server says of the UART"
         )));
     };
+    let parity = parity(&opened);
     position.begin(&opened["offset"], after);
     let (to, wishes) = mpsc::channel(PIECES_MAX);
     let (told, from) = mpsc::channel(PIECES_MAX);
@@ -73,7 +75,13 @@ pub(super) async fn open(shared: &Shared, position: &Position) -> Result<(Line, 
         told,
         position: position.clone(),
     };
-    Ok((Line { to, from, baud }, far))
+    let line = Line {
+        to,
+        from,
+        baud,
+        parity,
+    };
+    Ok((line, far))
 }
 
 /// The first message.
@@ -117,6 +125,7 @@ impl Far {
                 let message = match wish {
                     ToLine::Bytes(bytes) => Message::Binary(bytes),
                     ToLine::Baud(baud) => text(&json!({"type": "baud", "baud": baud})),
+                    ToLine::Parity(parity) => text(&json!({"type": "parity", "parity": parity})),
                     ToLine::Break => text(&json!({"type": "break"})),
                 };
                 if !stream::send(&mut sink, message).await {
@@ -159,6 +168,11 @@ impl Far {
     }
 }
 
+/// The parity that a message tells, if it does.
+fn parity(said: &Value) -> Option<Parity> {
+    Parity::named(said["parity"].as_str()?)
+}
+
 fn read(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_default()
 }
@@ -174,6 +188,7 @@ fn hear(said: &Value, position: &Position) -> Option<FromLine> {
             let baud = u32::try_from(said["baud"].as_u64()?).ok()?;
             return Some(FromLine::Baud(baud));
         }
+        "parity" => return parity(said).map(FromLine::Parity),
         "break" => return Some(FromLine::Broke),
         "overrun" => {
             position.begin(&said["to"], position.0.load(Ordering::Relaxed));

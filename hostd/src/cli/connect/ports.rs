@@ -276,7 +276,8 @@ async fn attend(
             let (line, far) = line::open(shared, position).await?;
             let codec = match port {
                 Port::Rfc2217 => {
-                    Codec::rfc2217(line.baud, &format!("hostd {}", shared.bench.name()))
+                    let signature = format!("hostd {}", shared.bench.name());
+                    Codec::rfc2217(line.baud, line.parity, &signature)
                 }
                 _ => Codec::raw(),
             };

@@ -41,7 +41,7 @@ async fn command(pod: &Pod, random: &mut Rng) {
 
 /// Uses a session for a while and gives it up in one of several ways.
 async fn uart(pod: &Pod, random: &mut Rng) {
-    let Ok(mut session) = pod.uart(3, 4, 115_200).await else {
+    let Ok(mut session) = pod.uart(3, 4, 115_200, None).await else {
         return;
     };
     for _ in 0..random.usize(..4) {

@@ -84,7 +84,7 @@ async fn a_uart_session_carries_bytes_and_its_channels_are_free_when_it_is_close
     })
     .await;
     for _ in 0..3 {
-        let mut session = pod.uart(3, 4, 115_200).await.unwrap();
+        let mut session = pod.uart(3, 4, 115_200, None).await.unwrap();
         assert_eq!(functions(&pod).await, ["uart_rx", "uart_tx"]);
         // A line has to be idle before it carries anything.
         sleep(Duration::from_millis(1)).await;
@@ -97,7 +97,7 @@ async fn a_uart_session_carries_bytes_and_its_channels_are_free_when_it_is_close
     }
     // Dropped, the next one waits until the pod has noticed.
     for _ in 0..3 {
-        drop(pod.uart(3, 4, 115_200).await.unwrap());
+        drop(pod.uart(3, 4, 115_200, None).await.unwrap());
     }
     assert_eq!(pod.connections_taken(), 0);
 }
@@ -107,7 +107,7 @@ async fn a_refused_session_gives_everything_back() {
     let pod = online(SimConfig::default()).await;
     let output = json!({"cmd": "gpio", "la": 5, "mode": "output", "level": 1});
     ask(&pod, output).await.unwrap();
-    let error = pod.uart(5, 6, 9600).await.err().unwrap();
+    let error = pod.uart(5, 6, 9600, None).await.err().unwrap();
     let PodError::Refused(refusal) = error else {
         panic!("{error:?}")
     };
@@ -115,13 +115,18 @@ async fn a_refused_session_gives_everything_back() {
     assert_eq!(refusal.kind, RefusalKind::PinConflict { la: 5, function });
     assert_eq!((pod.sessions().len(), pod.connections_taken()), (0, 0));
     release_all(&pod).await;
-    pod.uart(5, 6, 9600).await.unwrap().close().await.unwrap();
+    pod.uart(5, 6, 9600, None)
+        .await
+        .unwrap()
+        .close()
+        .await
+        .unwrap();
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_revoked_session_wakes_both_directions_with_the_reason() {
     let pod = online(SimConfig::default()).await;
-    let session = pod.uart(1, 2, 300).await.unwrap();
+    let session = pod.uart(1, 2, 300, None).await.unwrap();
     let ended = session.ended();
     let (mut reads, mut writes) = tokio::io::split(session);
     let read = tokio::spawn(async move { reads.read(&mut [0; 8]).await.unwrap_err() });
@@ -210,7 +215,7 @@ async fn closing_says_so_when_the_pod_keeps_the_channels() {
         vec![script::ok("uart_proxy_start", json!("uart ready"))],
     ])
     .await;
-    let session = pod.uart(1, 2, 9600).await.unwrap();
+    let session = pod.uart(1, 2, 9600, None).await.unwrap();
     let before = Instant::now();
     let error = session.close().await.unwrap_err();
     let kind = SessionKind::Console;
