@@ -83,7 +83,10 @@ impl Invoke<PluginCall, Incoming> for Start {
 }
 
 /// Has a request answered, to the end of the response.
-struct Handle(Request);
+struct Handle {
+    asked: wit::Request,
+    plugin: PluginId,
+}
 
 impl Invoke<PluginCall, Incoming> for Handle {
     type Answer = ();
@@ -93,7 +96,10 @@ impl Invoke<PluginCall, Incoming> for Handle {
         exports: &Incoming,
         store: &mut Store<State<PluginCall>>,
     ) -> impl Future<Output = wasmtime::Result<()>> + Send {
-        exports.0.call(store, |state| &mut state.data, self.0)
+        // Only now that the call has its place is it known until when.
+        let read_by = store.data().data.context.answer_by;
+        let request = request(self.asked, &self.plugin, read_by);
+        exports.0.call(store, |state| &mut state.data, request)
     }
 }
 
@@ -135,7 +141,10 @@ impl Proxy {
         call.asked = Some(tell);
         let (guest, id) = (self.0.clone(), asked.request.id.clone());
         let plugin = call.facts.id.clone();
-        let handle = Handle(request(asked.request, &plugin, call.context.answer_by));
+        let handle = Handle {
+            asked: asked.request,
+            plugin: plugin.clone(),
+        };
         let mut run = Box::pin(async move {
             let accept = |(), _: &mut PluginCall| Ok(());
             guest.call_apart(&id, call, handle, accept).await
