@@ -24,10 +24,12 @@ use super::asked::{self, Asked};
 use super::bindings::handler::exports::hostd::plugin::http as wit;
 use super::call::PluginCall;
 use super::loaded::{LoadError, Loading};
+use super::logs::Level;
 use crate::http::error::ApiError;
 
 pub(super) mod errand;
 pub(super) mod mount;
+mod reading;
 
 /// Name of the export, without its version.
 pub(super) const INCOMING: &str = "wasi:http/incoming-handler";
@@ -128,7 +130,8 @@ impl Proxy {
         self.0.metrics()
     }
 
-    /// Answer one request: returns when the response begins. The call then goes on by itself, until it ends or its time does.
+    /// Answer one request: returns when the response begins. The call then goes on by itself, until it ends or its time does,
+    /// or nobody reads the response any more. Before that, dropping the future ends it.
     ///
     /// # Errors
     /// The plugin says that it has no response. What fails in it is the inner error.
@@ -140,7 +143,8 @@ impl Proxy {
         let (tell, mut told) = oneshot::channel();
         call.asked = Some(tell);
         let (guest, id) = (self.0.clone(), asked.request.id.clone());
-        let plugin = call.facts.id.clone();
+        let (facts, method) = (call.facts.clone(), asked.request.method.clone());
+        let (plugin, request_id) = (facts.id.clone(), id.clone());
         let handle = Handle {
             asked: asked.request,
             plugin: plugin.clone(),
@@ -161,9 +165,21 @@ impl Proxy {
         };
         match begun {
             Some(begun) => {
-                // Whoever reads the response is told by its end what becomes of it; the runtime logs what fails.
-                tokio::spawn(run);
-                answered(begun, &plugin).map(Ok)
+                let (reply, taken) = match answered(begun, &plugin) {
+                    Ok(reply) => {
+                        let (reply, taken) = reading::watched(reply, &method);
+                        (Ok(Ok(reply)), taken)
+                    }
+                    Err(refused) => (Err(refused), None),
+                };
+                tokio::spawn(async move {
+                    // Whoever reads the response is told by its end what becomes of it; the runtime logs what fails.
+                    if reading::while_read(run, taken).await.is_none() {
+                        let told = "ended: nobody reads its answer any more";
+                        facts.logs.write(Level::Info, &request_id, told);
+                    }
+                });
+                reply
             }
             None => match run.await {
                 Err(failure) => Ok(Err(failure)),
