@@ -190,10 +190,11 @@ impl<T: CallData, X: Exports<T>> Guest<T, X> {
     async fn admitted<I: Invoke<T, X>, O: Send>(
         &self,
         id: &str,
-        data: T,
+        mut data: T,
         call: I,
         accept: impl FnOnce(I::Answer, &mut T) -> Result<O, CallError> + Send,
     ) -> Result<O, CallError> {
+        data.begin();
         let started = Instant::now();
         let deadline = started + Duration::from_millis(self.options.deadline_ms);
         let run = pin!(async {
@@ -223,13 +224,18 @@ impl<T: CallData, X: Exports<T>> Guest<T, X> {
     ///
     /// # Errors
     /// All places are taken, or the guest does not start; logged here.
-    pub async fn session(self: &Arc<Self>, id: &str, data: T) -> Result<Session<T, X>, CallError> {
+    pub async fn session(
+        self: &Arc<Self>,
+        id: &str,
+        mut data: T,
+    ) -> Result<Session<T, X>, CallError> {
         let requester = data.requester();
         let Ok(place) = self.admission.enter_owned(requester.as_ref()).await else {
             return Err(self.report(id, CallError::overloaded(&self.options).into()));
         };
         // An idle instance stands for a free place, and this place is taken now.
         drop(self.pool.take());
+        data.begin();
         let started = Instant::now();
         let deadline = started + Duration::from_millis(self.options.deadline_ms);
         let outer = tokio::time::Instant::from_std(deadline + DEADLINE_GRACE);

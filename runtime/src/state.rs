@@ -25,6 +25,9 @@ pub trait CallData: Send + 'static {
         None
     }
 
+    /// The call has its place, however long it waited for that: what is measured from its beginning is measured from here.
+    fn begin(&mut self) {}
+
     /// Take over from `previous`, in whose place this comes, what belongs to the instance and not to
     /// one call. Called when a call takes a used instance, and when it gives it back.
     fn inherit(&mut self, previous: &mut Self) {

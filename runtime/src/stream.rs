@@ -8,6 +8,7 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use tokio::sync::mpsc::Receiver;
+use tokio::sync::oneshot;
 
 /// Names and values that come behind a body.
 pub type Trailers = Vec<(String, String)>;
@@ -19,6 +20,8 @@ pub struct BodyStream {
     /// Bytes that are still to come, if the producer has said how many there are.
     left: Option<u64>,
     trailers: Option<Pin<Box<dyn Future<Output = Option<Trailers>> + Send>>>,
+    /// Until every part was read.
+    taken: Option<oneshot::Sender<()>>,
 }
 
 impl BodyStream {
@@ -31,6 +34,7 @@ impl BodyStream {
             parts,
             left: None,
             trailers: None,
+            taken: None,
         }
     }
 
@@ -45,6 +49,24 @@ impl BodyStream {
             left: length,
             trailers: Some(Box::pin(trailers)),
             ..self
+        }
+    }
+
+    /// Say by `taken` when every part was read; a reader that leaves before that drops it. For a stream that has its length
+    /// already, if it ever has one: a reader that has as many bytes may leave.
+    #[must_use]
+    pub fn telling(mut self, taken: oneshot::Sender<()>) -> Self {
+        self.taken = Some(taken);
+        if self.left == Some(0) {
+            self.tell_taken();
+        }
+        self
+    }
+
+    fn tell_taken(&mut self) {
+        if let Some(taken) = self.taken.take() {
+            // Whoever wanted to know may be gone.
+            let _ = taken.send(());
         }
     }
 
@@ -69,8 +91,12 @@ impl BodyStream {
                 if let Some(left) = &mut self.left {
                     *left = left.saturating_sub(part.len() as u64);
                 }
+                if self.left == Some(0) {
+                    self.tell_taken();
+                }
             }
-            _ => {}
+            Poll::Ready(None) => self.tell_taken(),
+            Poll::Pending => {}
         }
         next
     }
@@ -133,6 +159,29 @@ mod tests {
         assert_eq!(next, Some(trailers));
         let next = std::future::poll_fn(|cx| stream.poll_trailers(cx)).await;
         assert_eq!(next, None);
+    }
+
+    #[tokio::test]
+    async fn who_leaves_before_the_end_is_told_apart() {
+        for (length, reads, has_all) in [
+            (None, 1, false),
+            (None, 2, true),
+            (Some(2), 0, false),
+            (Some(2), 1, true),
+            (Some(0), 0, true),
+        ] {
+            let (sender, parts) = mpsc::channel(4);
+            sender.send(Ok(Bytes::from("ab"))).await.unwrap();
+            drop(sender);
+            let (tell, taken) = oneshot::channel();
+            let stream = BodyStream::new(None, parts).ending(length, async { None });
+            let mut stream = stream.telling(tell);
+            for _ in 0..reads {
+                stream.recv().await;
+            }
+            drop(stream);
+            assert_eq!(taken.await.is_ok(), has_all, "{length:?} {reads}");
+        }
     }
 
     #[tokio::test]

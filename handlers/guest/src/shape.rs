@@ -4,7 +4,7 @@
 use std::ops::RangeInclusive;
 
 use schemars::{Schema, json_schema};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::Fields;
 
@@ -304,6 +304,27 @@ impl Shape for Flag {
 
     fn written(&self, value: &bool) -> Option<Value> {
         Some((*value).into())
+    }
+}
+
+#[derive(Debug)]
+struct Object;
+
+/// An object with members of any name and kind, which the host judges.
+pub fn object() -> impl Shape<Value = Map<String, Value>> {
+    Object
+}
+
+impl Shape for Object {
+    type Value = Map<String, Value>;
+
+    fn read(&self, value: &Value) -> Result<Map<String, Value>, String> {
+        let members = value.as_object().ok_or("must be an object")?;
+        Ok(members.clone())
+    }
+
+    fn schema(&self) -> Schema {
+        json_schema!({"type": "object"})
     }
 }
 

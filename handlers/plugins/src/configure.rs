@@ -1,7 +1,6 @@
 //! `POST /plugins/{id}/configure`: set, for one organisation, what a plugin's manifest leaves open.
 
-use guest::{ApiError, Openapi, Refusal, Request, Response, Route, Shape, members, plugins};
-use schemars::{Schema, json_schema};
+use guest::{ApiError, Openapi, Refusal, Request, Response, Route, members, object, plugins};
 use serde_json::{Map, Value, json};
 
 use crate::notes::{self, Notes};
@@ -37,24 +36,7 @@ members! {
         /// Name or id of the organisation; the caller's when it is left out.
         org: Option<String> = optional(plugin::name()),
         /// All that is set, by the names in the manifest's table `config`; left out: back to the defaults.
-        values: Option<Map<String, Value>> = optional(Values),
-    }
-}
-
-/// An object of the plugin's own, which the host checks against the manifest.
-#[derive(Debug)]
-struct Values;
-
-impl Shape for Values {
-    type Value = Map<String, Value>;
-
-    fn read(&self, value: &Value) -> Result<Self::Value, String> {
-        let members = value.as_object().ok_or("must be an object")?;
-        Ok(members.clone())
-    }
-
-    fn schema(&self) -> Schema {
-        json_schema!({"type": "object"})
+        values: Option<Map<String, Value>> = optional(object()),
     }
 }
 

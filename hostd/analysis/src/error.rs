@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use store::StoreError;
-use store::emi::{Counted, EmiError};
+use store::emi::EmiError;
 
 /// Why a request fails.
 #[derive(Debug, thiserror::Error)]
@@ -112,33 +112,42 @@ impl From<EmiError> for Error {
                 what: "MiB of boards and results of the organisation (emi.quota_mib)",
                 max: max >> 20,
             },
-            EmiError::TooMany { what, max } => match what {
-                Counted::Projects => Self::Full {
-                    what: "projects of the organisation (emi.projects_max)",
-                    max,
-                },
-                Counted::Boards => Self::Full {
-                    what: "boards of the organisation (emi.boards_max)",
-                    max,
-                },
-                Counted::Runs => Self::Full {
-                    what: "runs of the organisation (emi.runs_max)",
-                    max,
-                },
-                Counted::Uploads => Self::Full {
-                    what: "uploads of the organisation that are no boards yet",
-                    max,
-                },
-                Counted::WaitingOfOrg => Self::Busy {
-                    what: "runs of the organisation that wait (emi.queued_per_org_max)",
-                    max,
-                },
-                Counted::Waiting => Self::Busy {
-                    what: "runs that wait (emi.queued_max)",
-                    max,
-                },
+            EmiError::TooMany { what, max } if what.passes() => Self::Busy {
+                what: what.described(),
+                max,
+            },
+            EmiError::TooMany { what, max } => Self::Full {
+                what: what.described(),
+                max,
             },
             EmiError::Store(error) => Self::Store(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use store::emi::Counted;
+
+    use super::*;
+
+    #[test]
+    fn what_is_full_is_named_and_what_to_do_said() {
+        for (what, reason, told) in [
+            (
+                Counted::Projects,
+                "quota",
+                "projects of the organisation (emi.projects_max): 3 at most; delete what is not needed any more",
+            ),
+            (
+                Counted::Waiting,
+                "busy",
+                "runs that wait (emi.queued_max): 3 at most; try again when some have ended",
+            ),
+        ] {
+            let error = Error::from(EmiError::TooMany { what, max: 3 });
+            assert_eq!(error.reason(), Some(reason));
+            assert_eq!(error.to_string(), told);
         }
     }
 }

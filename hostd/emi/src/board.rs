@@ -9,6 +9,7 @@ mod layer;
 mod net;
 mod order;
 mod stackup;
+mod table;
 
 pub use copper::{Fill, Hole, Pad, Track, Via};
 pub use footprint::{Footprint, Side};
@@ -18,6 +19,7 @@ pub(crate) use stackup::{
     ASSUMED_COPPER, ASSUMED_EPSILON_R, ASSUMED_MASK_EPSILON_R, ASSUMED_THICKNESS,
 };
 pub use stackup::{Gap, Mask, Stackup};
+pub(crate) use table::NetTable;
 
 use crate::geometry::{Bounds, Point, Segment};
 

@@ -6,14 +6,14 @@
 
 use std::net::IpAddr;
 
-use http::header::{AUTHORIZATION, COOKIE, FORWARDED, HOST, VIA};
+use http::HeaderName;
+use http::header::{AUTHORIZATION, COOKIE, FORWARDED, VIA};
 use http::request::Parts;
-use http::uri::Authority;
-use http::{HeaderMap, HeaderName};
 use identity::Verified;
 
 use crate::http::gateway::is_foreign;
-use crate::http::peer::Peer;
+use crate::http::origin::{self, FORWARDED_PROTO};
+use crate::http::peer::{FORWARDED_FOR, Peer};
 
 /// The scope of all that they may do.
 const SCOPE: &str = "emi:analyze";
@@ -25,9 +25,9 @@ const PATHS: [&str; 2] = ["/api/emi/", "/api/local/"];
 const OF_PROXIES: [HeaderName; 6] = [
     FORWARDED,
     VIA,
-    HeaderName::from_static("x-forwarded-for"),
+    FORWARDED_FOR,
     HeaderName::from_static("x-forwarded-host"),
-    HeaderName::from_static("x-forwarded-proto"),
+    FORWARDED_PROTO,
     HeaderName::from_static("x-real-ip"),
 ];
 
@@ -66,12 +66,7 @@ fn is_own(head: &Parts) -> bool {
 }
 
 fn is_called_local(head: &Parts) -> bool {
-    let authority = head
-        .uri
-        .authority()
-        .cloned()
-        .or_else(|| named(&head.headers));
-    authority.is_some_and(|authority| {
+    origin::authority(head).is_some_and(|authority| {
         let host = authority
             .host()
             .trim_start_matches('[')
@@ -81,10 +76,6 @@ fn is_called_local(head: &Parts) -> bool {
                 .parse::<IpAddr>()
                 .is_ok_and(|address| address.is_loopback())
     })
-}
-
-fn named(headers: &HeaderMap) -> Option<Authority> {
-    headers.get(HOST)?.to_str().ok()?.parse().ok()
 }
 
 #[cfg(test)]

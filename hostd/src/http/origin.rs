@@ -6,18 +6,14 @@ use http::uri::Authority;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 /// The protocol that a client speaks with a proxy before the server.
-const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+pub(super) const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
 /// The start of a URL that leads the client of this request here again: `https://bench.example`. `is_proxied` says whether
 /// a trusted proxy passes the request on, which tells by `X-Forwarded-Proto` how the client reached it. None: the request
 /// names no host that could be one.
 #[must_use]
 pub fn of(head: &Parts, is_proxied: bool) -> Option<String> {
-    let named = head.headers.get(HOST).and_then(text);
-    let authority: Authority = match head.uri.authority() {
-        Some(authority) => authority.clone(),
-        None => named?.parse().ok()?,
-    };
+    let authority = authority(head)?;
     // Names and passwords are no part of a host.
     if authority.as_str().contains('@') {
         return None;
@@ -25,6 +21,14 @@ pub fn of(head: &Parts, is_proxied: bool) -> Option<String> {
     let is_secret = is_proxied && is_https(&head.headers);
     let scheme = if is_secret { "https" } else { "http" };
     Some(format!("{scheme}://{authority}"))
+}
+
+/// The host, and perhaps the port, that a request names: in its address, as HTTP/2 has it, or in its header.
+pub(super) fn authority(head: &Parts) -> Option<Authority> {
+    match head.uri.authority() {
+        Some(authority) => Some(authority.clone()),
+        None => head.headers.get(HOST).and_then(text)?.parse().ok(),
+    }
 }
 
 fn is_https(headers: &HeaderMap) -> bool {

@@ -6,7 +6,7 @@ use base::config::Proxies;
 use http::{HeaderMap, HeaderName};
 
 /// The clients that a request has passed on its way, the nearest last.
-const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+pub(super) const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
 /// The other end of a connection, among a request's extensions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

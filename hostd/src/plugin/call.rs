@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, LazyLock};
+use std::time::Instant;
 
 use admission::Requester;
 use evidence::redact::Secrets;
@@ -47,6 +48,8 @@ pub(super) struct PluginCall {
     /// The same, ready to be blotted out.
     pub(super) secrets: Option<Secrets>,
     requester: Option<Requester>,
+    /// From here on it waited for its place.
+    made: Instant,
     wasi: Wasi,
 }
 
@@ -74,6 +77,7 @@ impl PluginCall {
             secrets_read: BTreeMap::new(),
             secrets: None,
             requester,
+            made: Instant::now(),
             wasi: Wasi::new(environment()),
         }
     }
@@ -102,6 +106,11 @@ impl CallData for PluginCall {
 
     fn requester(&self) -> Option<Requester> {
         self.requester.clone()
+    }
+
+    /// The deadline counts from here, and so does the time in which to answer.
+    fn begin(&mut self) {
+        self.context.answer_by += self.made.elapsed();
     }
 
     fn inherit(&mut self, previous: &mut Self) {

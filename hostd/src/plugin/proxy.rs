@@ -24,10 +24,12 @@ use super::asked::{self, Asked};
 use super::bindings::handler::exports::hostd::plugin::http as wit;
 use super::call::PluginCall;
 use super::loaded::{LoadError, Loading};
+use super::logs::Level;
 use crate::http::error::ApiError;
 
 pub(super) mod errand;
 pub(super) mod mount;
+mod reading;
 
 /// Name of the export, without its version.
 pub(super) const INCOMING: &str = "wasi:http/incoming-handler";
@@ -83,7 +85,10 @@ impl Invoke<PluginCall, Incoming> for Start {
 }
 
 /// Has a request answered, to the end of the response.
-struct Handle(Request);
+struct Handle {
+    asked: wit::Request,
+    plugin: PluginId,
+}
 
 impl Invoke<PluginCall, Incoming> for Handle {
     type Answer = ();
@@ -93,7 +98,10 @@ impl Invoke<PluginCall, Incoming> for Handle {
         exports: &Incoming,
         store: &mut Store<State<PluginCall>>,
     ) -> impl Future<Output = wasmtime::Result<()>> + Send {
-        exports.0.call(store, |state| &mut state.data, self.0)
+        // Only now that the call has its place is it known until when.
+        let read_by = store.data().data.context.answer_by;
+        let request = request(self.asked, &self.plugin, read_by);
+        exports.0.call(store, |state| &mut state.data, request)
     }
 }
 
@@ -122,7 +130,8 @@ impl Proxy {
         self.0.metrics()
     }
 
-    /// Answer one request: returns when the response begins. The call then goes on by itself, until it ends or its time does.
+    /// Answer one request: returns when the response begins. The call then goes on by itself, until it ends or its time does,
+    /// or nobody reads the response any more. Before that, dropping the future ends it.
     ///
     /// # Errors
     /// The plugin says that it has no response. What fails in it is the inner error.
@@ -134,8 +143,12 @@ impl Proxy {
         let (tell, mut told) = oneshot::channel();
         call.asked = Some(tell);
         let (guest, id) = (self.0.clone(), asked.request.id.clone());
-        let plugin = call.facts.id.clone();
-        let handle = Handle(request(asked.request, &plugin, call.context.answer_by));
+        let (facts, method) = (call.facts.clone(), asked.request.method.clone());
+        let (plugin, request_id) = (facts.id.clone(), id.clone());
+        let handle = Handle {
+            asked: asked.request,
+            plugin: plugin.clone(),
+        };
         let mut run = Box::pin(async move {
             let accept = |(), _: &mut PluginCall| Ok(());
             guest.call_apart(&id, call, handle, accept).await
@@ -152,9 +165,21 @@ impl Proxy {
         };
         match begun {
             Some(begun) => {
-                // Whoever reads the response is told by its end what becomes of it; the runtime logs what fails.
-                tokio::spawn(run);
-                answered(begun, &plugin).map(Ok)
+                let (reply, taken) = match answered(begun, &plugin) {
+                    Ok(reply) => {
+                        let (reply, taken) = reading::watched(reply, &method);
+                        (Ok(Ok(reply)), taken)
+                    }
+                    Err(refused) => (Err(refused), None),
+                };
+                tokio::spawn(async move {
+                    // Whoever reads the response is told by its end what becomes of it; the runtime logs what fails.
+                    if reading::while_read(run, taken).await.is_none() {
+                        let told = "ended: nobody reads its answer any more";
+                        facts.logs.write(Level::Info, &request_id, told);
+                    }
+                });
+                reply
             }
             None => match run.await {
                 Err(failure) => Ok(Err(failure)),

@@ -78,6 +78,27 @@ pub enum Counted {
     Waiting,
 }
 
+impl Counted {
+    /// As people read it, with the key of the configuration that bounds it.
+    #[must_use]
+    pub fn described(self) -> &'static str {
+        match self {
+            Self::Projects => "projects of the organisation (emi.projects_max)",
+            Self::Uploads => "uploads of the organisation that are no boards yet",
+            Self::Boards => "boards of the organisation (emi.boards_max)",
+            Self::Runs => "runs of the organisation (emi.runs_max)",
+            Self::WaitingOfOrg => "runs of the organisation that wait (emi.queued_per_org_max)",
+            Self::Waiting => "runs that wait (emi.queued_max)",
+        }
+    }
+
+    /// Whether there is room again by itself, when some of it is done.
+    #[must_use]
+    pub fn passes(self) -> bool {
+        matches!(self, Self::WaitingOfOrg | Self::Waiting)
+    }
+}
+
 /// Blobs that any record of these tables refers to.
 ///
 /// # Errors

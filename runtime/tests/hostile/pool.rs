@@ -107,6 +107,28 @@ async fn full_house_refuses_and_recovers() {
 }
 
 #[tokio::test]
+async fn a_call_begins_when_it_has_its_place() {
+    let stage = Arc::new(Stage::new(HandlerOptions {
+        in_flight_max: 1,
+        ..options()
+    }));
+    let spawn = |crime: &'static str| {
+        let stage = stage.clone();
+        tokio::spawn(async move { stage.answer(crime).await })
+    };
+    let first = spawn("park");
+    stage.gate.parked(1).await;
+    let second = spawn("none");
+    // On this one thread, that brings it to where it waits.
+    tokio::task::yield_now().await;
+    assert_eq!(stage.gate.begun(), 1);
+    stage.gate.release(1);
+    assert_eq!(first.await.unwrap(), "unparked");
+    assert_eq!(second.await.unwrap(), "ok");
+    assert_eq!(stage.gate.begun(), 2);
+}
+
+#[tokio::test]
 async fn a_waiting_call_gets_the_next_free_place() {
     let stage = Arc::new(Stage::new(HandlerOptions {
         in_flight_max: 1,

@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use bytes::Bytes;
 use runtime::{
@@ -35,12 +36,19 @@ use bindings::test::hostile::probe;
 pub(crate) struct Gate {
     parked: Semaphore,
     open: Semaphore,
+    /// Calls that got a place.
+    begun: AtomicU32,
 }
 
 impl Gate {
     /// Wait until `calls` more calls are parked.
     pub(crate) async fn parked(&self, calls: u32) {
         self.parked.acquire_many(calls).await.unwrap().forget();
+    }
+
+    /// How many calls have got a place.
+    pub(crate) fn begun(&self) -> u32 {
+        self.begun.load(Ordering::Relaxed)
     }
 
     /// Let `calls` calls go on.
@@ -58,6 +66,10 @@ pub(crate) struct Probe {
 impl CallData for Probe {
     fn table(&mut self) -> &mut ResourceTable {
         &mut self.table
+    }
+
+    fn begin(&mut self) {
+        self.gate.begun.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -150,6 +162,7 @@ impl Stage {
         let gate = Arc::new(Gate {
             parked: Semaphore::new(0),
             open: Semaphore::new(0),
+            begun: AtomicU32::new(0),
         });
         let placeholder = gate.clone();
         let make = move || Probe {

@@ -181,6 +181,20 @@ fn a_response_is_read_while_it_is_written() {
 }
 
 #[test]
+fn a_call_that_works_for_nobody_is_ended() {
+    let bench = bench("[limits]\nin_flight = 1\ndeadline_ms = 60000\n");
+    let head = format!("GET {} HTTP/1.1\r\n", path("/crime/deaf"));
+    let mut left = raw(&bench.server, &head);
+    let mut first = [0; 12];
+    left.read_exact(&mut first).unwrap();
+    assert_eq!(&first, b"HTTP/1.1 200");
+    drop(left);
+    // Long before its deadline, and its place is free again.
+    log_has(&bench, "nobody reads its answer");
+    assert_eq!(get(&bench, "/mark").text, MARK);
+}
+
+#[test]
 fn a_reader_that_does_not_read_holds_memory_and_no_instance() {
     let bench = bench("[limits]\nin_flight = 1\ndeadline_ms = 20000\n");
     // Less than waits for a reader, far more than a connection holds.

@@ -1,8 +1,7 @@
 //! `POST /emi/projects/{id}/runs`: ask for an analysis of a board.
 
 use guest::emi::{self, Kind};
-use guest::{ApiError, Openapi, Refusal, Request, Response, Route, Shape, id, members};
-use schemars::{Schema, json_schema};
+use guest::{ApiError, Openapi, Refusal, Request, Response, Route, id, members, object};
 use serde_json::{Map, Value, json};
 
 use crate::run::{KINDS, Record};
@@ -48,24 +47,7 @@ members! {
         kind: Kind = required(KINDS.shape()),
         /// What is known of the board beyond its files, or asked beyond the defaults, with the keys of `emi.rules.yaml`. It
         /// comes before what the board's own rules file says.
-        params: Option<Map<String, Value>> = optional(Params),
-    }
-}
-
-/// An object that the host reads as it reads a rules file.
-#[derive(Debug)]
-struct Params;
-
-impl Shape for Params {
-    type Value = Map<String, Value>;
-
-    fn read(&self, value: &Value) -> Result<Self::Value, String> {
-        let members = value.as_object().ok_or("must be an object")?;
-        Ok(members.clone())
-    }
-
-    fn schema(&self) -> Schema {
-        json_schema!({"type": "object"})
+        params: Option<Map<String, Value>> = optional(object()),
     }
 }
 

@@ -2,14 +2,13 @@
 
 use std::collections::HashMap;
 
-use crate::board::{Net, NetId};
+use crate::board::{Net, NetId, NetTable};
 use crate::refusal::Refusal;
 use crate::sexp::Expr;
 
 /// The nets of a board that is being read.
 pub(super) struct Nets {
-    nets: Vec<Net>,
-    by_name: HashMap<String, NetId>,
+    nets: NetTable,
     by_number: HashMap<u32, NetId>,
 }
 
@@ -17,12 +16,11 @@ impl Nets {
     /// Reads the table, if there is one.
     pub(super) fn read(root: Expr<'_>) -> Result<Self, Refusal> {
         let mut nets = Self {
-            nets: Vec::new(),
-            by_name: HashMap::new(),
+            nets: NetTable::new(),
             by_number: HashMap::new(),
         };
         // Copper without a net has the empty name and number 0.
-        let none = nets.named("");
+        let none = nets.nets.named("");
         nets.by_number.insert(0, none);
         for entry in root.all("net") {
             let number = entry.word(1).and_then(|word| word.parse::<u32>().ok());
@@ -34,7 +32,7 @@ impl Nets {
                 .nth(2)
                 .and_then(Expr::text)
                 .unwrap_or_default();
-            let id = nets.named(&name);
+            let id = nets.nets.named(&name);
             nets.by_number.insert(number, id);
         }
         Ok(nets)
@@ -43,10 +41,10 @@ impl Nets {
     /// The net of an item; the one without a name if it says nothing.
     pub(super) fn of(&mut self, item: Expr<'_>) -> Result<NetId, Refusal> {
         let Some(list) = item.find("net") else {
-            return Ok(self.named(""));
+            return Ok(self.nets.named(""));
         };
         let Some(value) = list.children().nth(1) else {
-            return Ok(self.named(""));
+            return Ok(self.nets.named(""));
         };
         let number = value.raw().and_then(|word| word.parse::<u32>().ok());
         match number {
@@ -56,24 +54,11 @@ impl Nets {
                     Err(value.refuse(format!("net {number} is not in the board's table of nets")))
                 }
             },
-            _ => Ok(self.named(&value.text().unwrap_or_default())),
+            _ => Ok(self.nets.named(&value.text().unwrap_or_default())),
         }
-    }
-
-    fn named(&mut self, name: &str) -> NetId {
-        if let Some(id) = self.by_name.get(name) {
-            return *id;
-        }
-        let id = self.nets.len();
-        self.nets.push(Net {
-            name: name.to_owned(),
-            ..Net::default()
-        });
-        self.by_name.insert(name.to_owned(), id);
-        id
     }
 
     pub(super) fn into_nets(self) -> Vec<Net> {
-        self.nets
+        self.nets.into_nets()
     }
 }

@@ -160,7 +160,7 @@ struct Maker {
 impl Maker {
     fn take(&mut self, work: Work) {
         let mut is_taken = vec![false; work.pieces.len()];
-        self.board.nets.clone_from(&work.nets);
+        self.board.nets = work.nets.all().to_vec();
         for joint in &work.joints {
             for index in self.joint(joint, &work) {
                 is_taken[index] = true;

@@ -62,7 +62,7 @@ pub(super) fn spread(
     let of_joints = work.joints.iter().map(|joint| joint.owner.net).enumerate();
     let named = of_pieces.chain(of_joints.map(|(index, net)| (count + index, net)));
     for (index, net) in named {
-        if let Some(net) = net.filter(|net| !work.nets[*net].name.is_empty()) {
+        if let Some(net) = net.filter(|net| !work.nets.all()[*net].name.is_empty()) {
             let names = names.entry(sets.root(index)).or_default();
             // Two are too many already.
             if names.len() < 2 && !names.contains(&net) {

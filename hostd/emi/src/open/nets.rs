@@ -1,14 +1,12 @@
 //! Which net and which pin each piece of copper is of: as its attributes say, as the netlist says, as what touches it says.
 
-use std::collections::HashMap;
-
 use super::align::{Fit, NEAR_MM, fit};
 use super::budget::Budget;
 use super::error::OpenError;
 use super::holes::Hole;
 use super::joined;
 use super::pieces::{Copper, Piece, bounds_of};
-use crate::board::{LayerId, Net, NetId};
+use crate::board::{LayerId, NetId, NetTable};
 use crate::copper::Places;
 use crate::geometry::Point;
 use crate::gerber::{Label, Role, Stated};
@@ -54,8 +52,7 @@ pub(super) struct Work {
     /// Of each piece.
     pub(super) owners: Vec<Owner>,
     pub(super) joints: Vec<Joint>,
-    pub(super) nets: Vec<Net>,
-    by_name: HashMap<String, NetId>,
+    pub(super) nets: NetTable,
 }
 
 impl Work {
@@ -68,28 +65,13 @@ impl Work {
         let mut work = Self {
             owners: Vec::new(),
             joints: Vec::new(),
-            nets: Vec::new(),
-            by_name: HashMap::new(),
+            nets: NetTable::new(),
             pieces,
             labels,
         };
-        work.net("");
         work.owners = work.stated();
         work.joints = work.joints(holes, budget)?;
         Ok(work)
-    }
-
-    pub(super) fn net(&mut self, name: &str) -> NetId {
-        if let Some(id) = self.by_name.get(name) {
-            return *id;
-        }
-        let id = self.nets.len();
-        self.nets.push(Net {
-            name: name.to_owned(),
-            ..Net::default()
-        });
-        self.by_name.insert(name.to_owned(), id);
-        id
     }
 
     /// What attributes say.
@@ -100,9 +82,9 @@ impl Work {
         let of_label = |label: &Label, work: &mut Self| Owner {
             net: match &label.net {
                 // Where nets are named, a pin that has no name is on none.
-                Stated::No if has_names && !label.part.is_empty() => Some(work.net("")),
+                Stated::No if has_names && !label.part.is_empty() => Some(work.nets.named("")),
                 Stated::No => None,
-                Stated::Named(name) => Some(work.net(name)),
+                Stated::Named(name) => Some(work.nets.named(name)),
             },
             pin: (!label.part.is_empty()).then(|| Pin {
                 part: label.part.clone(),
@@ -172,7 +154,7 @@ impl Work {
     /// Whether some copper is on a net by name.
     fn has_names(&self) -> bool {
         let mut nets = self.owners.iter().filter_map(|owner| owner.net);
-        nets.any(|net| !self.nets[net].name.is_empty())
+        nets.any(|net| !self.nets.all()[net].name.is_empty())
     }
 
     /// Finds out whose all copper is.
@@ -217,7 +199,7 @@ impl Work {
             .unwrap_or_default();
         let mut missed = 0;
         for point in &netlist.points {
-            let net = self.net(&point.net);
+            let net = self.nets.named(&point.net);
             let owner = Owner {
                 net: Some(net),
                 pin: pin_of(point),

@@ -7,6 +7,7 @@ use super::ports::Port;
 use super::probe::PROBES;
 use super::scene::Scene;
 use super::{END_CRITERIA, Question};
+use crate::plain::Escaped;
 
 /// A boundary that swallows waves, in the words of openEMS.
 const OPEN: &str = "MUR";
@@ -161,19 +162,8 @@ fn number(value: f64) -> String {
 
 /// A stranger's text as the value of an attribute.
 fn escaped(text: &str) -> String {
-    let mut escaped = String::new();
-    for c in text.chars().take(NAME_MAX) {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&apos;"),
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => escaped.push('\u{fffd}'),
-            c => escaped.push(c),
-        }
-    }
-    escaped
+    let shown: String = text.chars().take(NAME_MAX).collect();
+    Escaped(&shown).to_string()
 }
 
 #[cfg(test)]
@@ -185,7 +175,7 @@ mod tests {
         let hostile = "\"/><ProbeBox Name='../../etc/passwd'&\n\0";
         assert_eq!(
             escaped(hostile),
-            "&quot;/&gt;&lt;ProbeBox Name=&apos;../../etc/passwd&apos;&amp;\u{fffd}\u{fffd}"
+            "&quot;/&gt;&lt;ProbeBox Name=&#39;../../etc/passwd&#39;&amp;\u{fffd}\u{fffd}"
         );
         assert!(escaped(&"x".repeat(1000)).len() == NAME_MAX);
     }

@@ -46,6 +46,8 @@ pub(super) struct Line {
     is_behind: bool,
     /// Whether a task tells them.
     is_told: bool,
+    /// What that task is telling: if it breaks off, this is not lost.
+    in_hand: Option<Entry>,
     /// The same for its timers: one at a time.
     striking: Arc<Semaphore>,
     wake: Arc<Notify>,
@@ -90,6 +92,7 @@ impl Default for Line {
             known: BTreeSet::new(),
             is_behind: false,
             is_told: false,
+            in_hand: None,
             striking: Arc::new(Semaphore::new(1)),
             wake: Arc::default(),
             heard: Heard::default(),
@@ -147,7 +150,10 @@ impl Outlet {
             false => Next::Nothing,
         };
         match next {
-            Next::Now(entry) => Step::Tell(entry),
+            Next::Now(entry) => {
+                line.in_hand = Some(entry.clone());
+                Step::Tell(entry)
+            }
             Next::At(at_ms) => Step::Wait(at_ms),
             Next::Nothing => {
                 line.is_told = false;
@@ -165,6 +171,7 @@ impl Outlet {
         match entry.again(now_ms) {
             Some(entry) => {
                 line.heard.repeated += 1;
+                line.in_hand = None;
                 line.queue.put(entry);
                 true
             }
@@ -175,8 +182,18 @@ impl Outlet {
     /// Tell an event later that could not be told, through no fault of the plugin.
     pub(super) fn later(&self, task: &Task, entry: Entry, now_ms: u64) {
         if let Some(line) = task.line(&mut self.lines()) {
+            line.in_hand = None;
             line.queue.put(entry.later(now_ms));
         }
+    }
+
+    /// The task broke off: what it was telling. If that is nothing, it is over, and the next event begins another.
+    pub(super) fn broken_off(&self, task: &Task) -> Option<Entry> {
+        let mut lines = self.lines();
+        let line = task.line(&mut lines)?;
+        let entry = line.in_hand.take();
+        line.is_told = entry.is_some();
+        entry
     }
 
     /// An event is over. Whether there is room now for some that are in the store alone.
@@ -188,6 +205,7 @@ impl Outlet {
         if let What::Stored(key) = what {
             line.known.remove(key);
         }
+        line.in_hand = None;
         count(&mut line.heard);
         let catches_up = line.is_behind && line.queue.len() <= LOW;
         line.is_behind &= !catches_up;

@@ -29,6 +29,9 @@ const AGE_MS_MAX: u64 = 24 * 3_600_000;
 /// Between two tries while the store fails.
 const STORE_RETRY: Duration = Duration::from_secs(1);
 
+/// Before a plugin is told again after telling it has panicked.
+const PANIC_PAUSE: Duration = Duration::from_secs(1);
+
 /// How an event went.
 enum Outcome {
     Delivered,
@@ -104,7 +107,7 @@ impl Plugins {
     /// Tell a plugin what waits for it, unless that is under way.
     fn begin_telling(self: &Arc<Self>, plugin: &PluginId) {
         if let Some(task) = self.outlet.begin(plugin.as_str()) {
-            tokio::spawn(tell_all(Arc::downgrade(self), task));
+            tokio::spawn(keep_telling(Arc::downgrade(self), task));
         }
     }
 
@@ -186,6 +189,23 @@ impl Plugins {
             self.log(&task.plugin).write(Level::Error, "", told);
             self.over(task, &what, |heard| heard.failed += 1).await;
         }
+    }
+
+    /// Telling a plugin has panicked, which costs the event one of its tries, so that it does not happen without end. False if
+    /// there was no event: then the next one begins anew.
+    async fn after_panic(&self, task: &Task) -> bool {
+        let plugin = task.plugin.as_str();
+        let Some(entry) = self.outlet.broken_off(task) else {
+            error!(plugin, "telling a plugin of events panicked between two");
+            return false;
+        };
+        let times = entry.failures + 1;
+        error!(plugin, times, "telling a plugin of an event panicked");
+        let why = "the server failed to tell it";
+        let told = format!("an event was not taken, time {times}: {why}");
+        self.log(plugin).write(Level::Error, "", told);
+        self.again(task, entry, why, "an event").await;
+        true
     }
 
     async fn over(&self, task: &Task, what: &What, count: impl FnOnce(&mut super::Heard)) {
@@ -285,8 +305,29 @@ async fn follow_owed(plugins: Weak<Plugins>, more: Arc<Notify>) {
     }
 }
 
+/// Has a plugin told what waits for it, and goes on when that panics: else it would hear of nothing any more.
+async fn keep_telling(plugins: Weak<Plugins>, task: Task) {
+    let task = Arc::new(task);
+    while panics(tell_all(plugins.clone(), task.clone())).await {
+        let Some(all) = plugins.upgrade() else {
+            return;
+        };
+        if !all.after_panic(&task).await {
+            return;
+        }
+        drop(all);
+        tokio::time::sleep(PANIC_PAUSE).await;
+    }
+}
+
+/// Whether some work ends with a panic.
+async fn panics(work: impl Future<Output = ()> + Send + 'static) -> bool {
+    let ended = tokio::spawn(work).await;
+    ended.is_err_and(|error| error.is_panic())
+}
+
 /// Tells a plugin what waits for it, until nothing does or it does not listen any more.
-async fn tell_all(plugins: Weak<Plugins>, task: Task) {
+async fn tell_all(plugins: Weak<Plugins>, task: Arc<Task>) {
     loop {
         let Some(all) = plugins.upgrade() else {
             return;
@@ -309,5 +350,20 @@ async fn tell_all(plugins: Weak<Plugins>, task: Task) {
             }
             (Step::End | Step::Tell(_), _) => return,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::panics;
+
+    async fn breaks() {
+        panic!("it breaks");
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_noticed() {
+        assert!(!panics(async {}).await);
+        assert!(panics(breaks()).await);
     }
 }

@@ -1,8 +1,12 @@
 //! What no component should do.
 
+use wasip2::clocks::monotonic_clock::subscribe_duration;
 use wasip2::http::types::{ErrorCode, Fields, OutgoingResponse, ResponseOutparam};
 
 use crate::reply::Answer;
+
+/// Longer than any test waits.
+const LONG_NS: u64 = 600_000_000_000;
 
 /// Do it.
 pub(crate) fn commit(crime: &str, out: ResponseOutparam) {
@@ -21,6 +25,13 @@ pub(crate) fn commit(crime: &str, out: ResponseOutparam) {
             let answer = Answer::ok(out);
             answer.write(b"the first half");
             std::process::abort();
+        }
+        // Does not look whether anybody is there.
+        "deaf" => {
+            let answer = Answer::ok(out);
+            answer.write(b"the first half");
+            subscribe_duration(LONG_NS).block();
+            answer.finish();
         }
         // Ends without saying that everything was written.
         "unfinished" => {

@@ -142,3 +142,28 @@ fn a_plugin_that_is_installed_again_has_one_task() {
     assert_eq!((heard.waiting, heard.delivered, heard.repeated), (1, 0, 0));
     assert!(matches!(outlet.step(&new, 0, || true), Step::Tell(_)));
 }
+
+#[test]
+fn an_event_at_which_the_task_broke_off_is_told_again() {
+    let outlet = Outlet::default();
+    assert_eq!(outlet.put("p", stored("0"), true), Ok(()));
+    let task = outlet.begin("p").unwrap();
+    let Step::Tell(entry) = outlet.step(&task, 0, || true) else {
+        panic!("it waits");
+    };
+    assert_eq!(outlet.broken_off(&task), Some(entry.clone()));
+    assert!(outlet.again(&task, entry, 0));
+    assert!(outlet.begin("p").is_none(), "the same task goes on");
+    let Step::Wait(at_ms) = outlet.step(&task, 0, || true) else {
+        panic!("it waits for its pause");
+    };
+    assert!(matches!(
+        outlet.step(&task, at_ms, || true),
+        Step::Tell(Entry { failures: 1, .. })
+    ));
+    outlet.done(&task, &stored("0"), |heard| heard.delivered += 1);
+    // With nothing in hand it is over.
+    assert_eq!(outlet.broken_off(&task), None);
+    assert_eq!(outlet.put("p", stored("1"), true), Ok(()));
+    assert!(outlet.begin("p").is_some());
+}
