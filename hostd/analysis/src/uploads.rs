@@ -151,7 +151,8 @@ impl Analysis {
     /// # Errors
     /// The signature is wrong, the key is not kept any more, or the store failed.
     pub async fn admit(&self, key: &str, signed: &Signed) -> Result<Admitted, Error> {
-        let upload = self.signed_upload(key, signed).await?;
+        let upload = self.signed_upload(key, signed).await;
+        let upload = self.counted(upload)?;
         let max = self.upload_bytes_max();
         Ok(Admitted {
             bytes_max: upload.size_bytes.map_or(max, |bytes| bytes.min(max)),

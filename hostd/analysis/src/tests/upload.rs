@@ -69,7 +69,10 @@ async fn bytes_come_by_signature_alone_and_only_those_that_were_said() {
     assert!(matches!(late, Err(Error::Signature)));
     let late = stage.analysis.keep(&begun.key, &signed, &wrong).await;
     assert!(matches!(late, Err(Error::Signature)));
-    assert_eq!(stage.analysis.figures().refused["digest"], 1);
+    // Of the bytes that came, and of the board that was to be made of them.
+    assert_eq!(stage.analysis.figures().refused["digest"], 2);
+    // Two addresses that were shown too late or for another key, and bytes that came too late.
+    assert_eq!(stage.analysis.figures().refused["signature"], 3);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
