@@ -57,9 +57,7 @@ impl Analysis {
         let kind = Kind::parse(kind).ok_or_else(|| {
             Error::invalid("kind", format!("must be one of {}", words.join(", ")))
         })?;
-        if !self.features().contains(&kind) {
-            return Err(Error::NotOffered { kind: kind.name() });
-        }
+        self.check_offered(kind)?;
         if Value::Object(params.clone()).to_string().len() > PARAMS_BYTES_MAX {
             let message = format!("must be at most {PARAMS_BYTES_MAX} bytes of JSON");
             return Err(Error::invalid("params", message));
@@ -71,6 +69,13 @@ impl Analysis {
             )
         })?;
         Ok(self.new_run(org, user, of, kind, params))
+    }
+
+    fn check_offered(&self, kind: Kind) -> Result<(), Error> {
+        match self.features().contains(&kind) {
+            true => Ok(()),
+            false => Err(Error::NotOffered { kind: kind.name() }),
+        }
     }
 
     pub(crate) fn new_run(
@@ -173,9 +178,11 @@ impl Analysis {
     /// Queue a run once more that failed or timed out.
     ///
     /// # Errors
-    /// It did not, there is no such run, too many wait, or the store failed.
+    /// It did not, its kind is not offered any more, there is no such run, too many wait, or the store failed.
     pub async fn retry_run(self: &Arc<Self>, org: &str, id: &str) -> Result<Run, Error> {
         self.check_running()?;
+        let kind = self.run(org, id).await?.kind;
+        self.counted(self.check_offered(kind))?;
         let now_ms = self.clock.now_ms();
         let again = self.store.emi_run_again(org, id, self.queue(), move |run| {
             matches!(run.status, Status::Failed | Status::TimedOut).then(|| Run {

@@ -158,6 +158,25 @@ async fn what_is_asked_is_checked_before_it_waits() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_kind_that_is_not_offered_any_more_is_not_run_again() {
+    let stage = Stage::new().await;
+    let (board, _) = stage.board(ORG, "bad", "x").await.unwrap();
+    let run = stage.ask(ORG, &board.id, "cable").await.unwrap();
+    assert_eq!(stage.ended(ORG, &run.id).await.status, Status::Failed);
+    // As if there had been a field solver when it was asked for.
+    let changed = stage.store.emi_run_change(ORG, &run.id, |run| {
+        run.kind = Kind::Solve;
+        Ok::<_, ()>(())
+    });
+    changed.await.unwrap().unwrap().unwrap();
+    let refused = stage.analysis.retry_run(ORG, &run.id).await;
+    assert!(matches!(refused, Err(Error::NotOffered { kind: "solve" })));
+    let left = stage.analysis.run(ORG, &run.id).await.unwrap();
+    assert_eq!(left.status, Status::Failed);
+    assert_eq!(stage.analysis.figures().refused["not_offered"], 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn to_another_organisation_nothing_is_there() {
     let stage = Stage::new().await;
     let (board, run) = stage.board(ORG, "board", "x").await.unwrap();
