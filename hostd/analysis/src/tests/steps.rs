@@ -140,6 +140,7 @@ async fn what_is_asked_is_checked_before_it_waits() {
         json!({"version": 9}),
         json!({"clocks": [{"net": "x".repeat(20_000), "hz": 1e6, "rise_s": 1e-9}]}),
         json!({"unknown": true}),
+        json!({"epsilon_r": 4.0, "board": {"epsilon_r": 4.4}}),
     ] {
         let refused = ask(bad.clone()).await;
         assert!(
@@ -155,6 +156,12 @@ async fn what_is_asked_is_checked_before_it_waits() {
     }
     let good = json!({"clocks": [{"net": "SCK", "hz": 25e6, "rise_s": 1e-9}]});
     ask(good).await.unwrap();
+    let twice = json!({"max_frequency_hz": 1e9, "board": {"max_frequency_hz": 2e9}});
+    let refused = ask(twice).await.unwrap_err().to_string();
+    assert!(refused.contains("`max_frequency_hz`"), "{refused}");
+    ask(json!({"max_frequency_hz": 1e9, "board": {"epsilon_r": 4.4}}))
+        .await
+        .unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
