@@ -14,10 +14,10 @@ use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 use tracing::warn;
 
+use crate::attended::Attended;
 use crate::error::Error;
 use crate::link::Signer;
 use crate::meter::Meter;
-use crate::queue::Attended;
 use crate::runner::Runner;
 use crate::tidy;
 
@@ -51,7 +51,7 @@ pub struct Analysis {
     pub(crate) signer: Signer,
     pub(crate) meter: Meter,
     pub(crate) places: Arc<Admission>,
-    pub(crate) attended: Attended,
+    pub(crate) attended: Arc<Attended>,
     /// Held while a task begins, and while it is looked for what a restart caught.
     pub(crate) tasks: Mutex<JoinSet<()>>,
     /// Whether runs get tasks.
@@ -89,7 +89,7 @@ impl Analysis {
             signer,
             meter: Meter::default(),
             places: Arc::new(places),
-            attended: Attended::default(),
+            attended: Arc::default(),
             tasks: Mutex::default(),
             has_settled: AtomicBool::new(false),
             is_stopping: AtomicBool::new(false),

@@ -87,6 +87,28 @@ async fn a_run_is_stopped_while_it_waits_and_while_it_runs() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_task_that_was_stopped_does_not_begin_what_was_asked_for_again() {
+    let stage = Stage::idle(EmiConfig::default()).await;
+    let analysis = &stage.analysis;
+    let (_, run) = stage.board(ORG, "board", "x").await.unwrap();
+    // It has a place, and is about to begin.
+    let _first = analysis.attended.begin(&run.id, 1);
+    let _stopped = analysis.attended.start(&run.id, 1).unwrap().unwrap();
+    analysis.stop_run(ORG, &run.id).await.unwrap();
+    let again = analysis.retry_run(ORG, &run.id).await.unwrap();
+    assert_eq!(again.status, Status::RetryPending);
+    let begun = analysis.begin_run(ORG, &run.id, 1).await.unwrap();
+    assert!(begun.is_none(), "a stopped task has begun it");
+    let _second = analysis.attended.begin(&run.id, 2);
+    let begun = analysis.begin_run(ORG, &run.id, 1).await.unwrap();
+    assert!(begun.is_none(), "an earlier task has begun it");
+    let begun = analysis.begin_run(ORG, &run.id, 2).await.unwrap();
+    assert!(begun.is_some());
+    let begun = analysis.run(ORG, &run.id).await.unwrap();
+    assert_eq!((begun.status, begun.attempts), (Status::InProgress, 1));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn deleting_takes_runs_and_files_along_and_leaves_what_others_have() {
     let stage = Stage::new().await;
     let (kept, run) = stage.board(ORG, "board", "same").await.unwrap();
