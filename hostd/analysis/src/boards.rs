@@ -90,6 +90,7 @@ impl Analysis {
         if !self.is_there(&turn, &board.file) {
             return Err(Error::NotReceived);
         }
+        let mut tasks = self.tasks.lock().await;
         let added = self
             .store
             .emi_board_add(board.clone(), run.clone(), room, upload)
@@ -97,7 +98,7 @@ impl Analysis {
         drop(turn);
         added?;
         info!(board = board.id, run = run.id, "board added");
-        self.attend(&run).await;
+        self.attend(&mut tasks, &run);
         Ok((board, run))
     }
 

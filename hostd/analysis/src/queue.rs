@@ -19,6 +19,7 @@ use store::StoreError;
 use store::emi::runs::{Artifact, End, Failure, Progress, Run, Status};
 use store::emi::{EmiError, File, boards};
 use tokio::sync::oneshot;
+use tokio::task::JoinSet;
 use tracing::{error, info, warn};
 
 use crate::attended::Ticket;
@@ -49,23 +50,21 @@ impl Analysis {
             format!("The server was restarted during each of {ATTEMPTS_MAX} attempts. Try again."),
         );
         let now_ms = self.clock.now_ms();
-        // What is added meanwhile is found, or gets its task afterwards.
-        let tasks = self.tasks.lock().await;
+        let mut tasks = self.tasks.lock().await;
         let waiting = self
             .store
             .emi_runs_recover(ATTEMPTS_MAX, now_ms, interrupted, stopped())
             .await?;
         self.has_settled.store(true, Ordering::SeqCst);
-        drop(tasks);
-        for run in waiting {
-            self.attend(&run).await;
+        for run in &waiting {
+            self.attend(&mut tasks, run);
         }
         Ok(())
     }
 
-    /// Give a run that waits its task.
-    pub(crate) async fn attend(self: &Arc<Self>, run: &Run) {
-        let mut tasks = self.tasks.lock().await;
+    /// Give a run its task, which was made to wait under the same hold of `tasks`: so it has one task, and a stop meets both
+    /// or neither.
+    pub(crate) fn attend(self: &Arc<Self>, tasks: &mut JoinSet<()>, run: &Run) {
         if !self.has_settled.load(Ordering::SeqCst) {
             return;
         }
@@ -121,8 +120,8 @@ impl Analysis {
         };
         let carried = self.carry_out(id, work, stopped).await;
         drop(place);
+        // It stays attended until its end is stored: a stop that comes meanwhile leaves the end to this task.
         let progress = self.attended.carried_out(id, number);
-        self.attended.end(id, number);
         if self.is_stopping.load(Ordering::SeqCst) && carried.ended == Err(Unfinished::Stopped) {
             return self.put_back(org, id).await;
         }

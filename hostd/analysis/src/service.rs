@@ -52,7 +52,7 @@ pub struct Analysis {
     pub(crate) meter: Meter,
     pub(crate) places: Arc<Admission>,
     pub(crate) attended: Arc<Attended>,
-    /// Held while a task begins, and while it is looked for what a restart caught.
+    /// Held while runs are made to wait and get their tasks, and while a run is stopped with its task.
     pub(crate) tasks: Mutex<JoinSet<()>>,
     /// Whether runs get tasks.
     pub(crate) has_settled: AtomicBool,

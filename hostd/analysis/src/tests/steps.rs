@@ -87,6 +87,29 @@ async fn a_run_is_stopped_while_it_waits_and_while_it_runs() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_has_come_to_its_end_is_not_stopped_any_more() {
+    let stage = Stage::new().await;
+    let (_, run) = stage.board(ORG, "gate", "1").await.unwrap();
+    let script = stage.script.clone();
+    blocking(move || script.wait_for(1)).await;
+    // It has found everything, and its end cannot be stored yet.
+    let turn = stage.blobs.turn().await;
+    stage.script.let_through(1);
+    while stage.analysis.places.taken() > 0 {
+        tokio::task::yield_now().await;
+    }
+    let stopping = stage.analysis.stop_run(ORG, &run.id).await.unwrap();
+    assert_eq!(stopping.status, Status::Stopping);
+    let again = stage.analysis.retry_run(ORG, &run.id).await;
+    assert!(matches!(again, Err(Error::NotRetryable)));
+    drop(turn);
+    let run = stage.ended(ORG, &run.id).await;
+    assert_eq!((run.status, run.artifacts.len()), (Status::Done, 1));
+    let late = stage.analysis.stop_run(ORG, &run.id).await;
+    assert!(matches!(late, Err(Error::Finished)));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_task_that_was_stopped_does_not_begin_what_was_asked_for_again() {
     let stage = Stage::idle(EmiConfig::default()).await;
     let analysis = &stage.analysis;
@@ -139,7 +162,10 @@ async fn deleting_takes_runs_and_files_along_and_leaves_what_others_have() {
         .await
         .unwrap();
     assert_eq!(stage.files(), 0);
-    assert!(!stage.analysis.attended.has(&held.id));
+    // Nor does anything go on for it.
+    while stage.analysis.attended.has(&held.id) {
+        tokio::task::yield_now().await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
