@@ -122,7 +122,12 @@ impl w::Host for View<'_> {
     }
 
     async fn admit(&mut self, key: String, shown: w::Signed) -> Result<u64, w::Error> {
-        let admitted = self.analysis.admit(&key, &signed(shown)).await;
+        let signed = signed(shown);
+        // A body that has arrived was admitted before it came; its address may have expired since.
+        let admitted = match self.inbound.has_arrived() {
+            true => self.analysis.admit_arrived(&key, &signed).await,
+            false => self.analysis.admit(&key, &signed).await,
+        };
         let admitted = admitted.map_err(|e| self.emi_error(e))?;
         self.inbound.attribute(Requester {
             org: admitted.org.into(),

@@ -17,6 +17,7 @@ async fn reopened(
         clock: stage.clock.clone(),
         blobs: stage.blobs.clone(),
         runner: script.clone(),
+        arrival_max: ARRIVAL_MAX,
     };
     (Analysis::open(config, parts).await.unwrap(), script)
 }
