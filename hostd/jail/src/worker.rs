@@ -18,6 +18,7 @@ use std::time::Duration;
 
 mod child;
 mod confine;
+mod folder;
 
 pub use confine::confine;
 
@@ -37,6 +38,8 @@ pub struct WorkerLimits {
     pub output_bytes: usize,
     /// Bytes of any file that it may write; 0 = none.
     pub file_bytes: u64,
+    /// Bytes of all files below its folder together, looked at every now and then; 0 = nobody looks.
+    pub folder_bytes: u64,
     /// Files that it may have open.
     pub open_files: u64,
     /// Its priority, from 0 to 19, the lowest.
@@ -100,6 +103,9 @@ pub enum LimitHit {
     /// Output.
     #[error("{0} MiB of output")]
     Output(usize),
+    /// Files in its folder.
+    #[error("{0} MiB of files")]
+    Folder(u64),
 }
 
 impl Worker {
