@@ -8,7 +8,7 @@
 //!
 //! The limits are set from outside before the worker gets anything to read, so they hold whatever program it is; one of ours
 //! calls [`confine`] first, and then [`only_compute`](crate::only_compute). It dies with its process group when its time is
-//! up, when nobody waits for it any more, and, confined, with the thread that started it.
+//! up and when nobody waits for it any more, and itself with the thread that started it.
 
 use std::ffi::OsString;
 use std::io::{self, PipeReader, Read};
@@ -16,6 +16,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Duration;
 
+mod bond;
 mod child;
 mod confine;
 mod folder;
@@ -109,8 +110,8 @@ pub enum LimitHit {
 }
 
 impl Worker {
-    /// Runs it until nothing of it is left; blocks the thread, which should be one of its own, since the kernel ends a
-    /// confined worker with the thread that started it. `input` is what it reads. `output` gets each piece that it writes, as
+    /// Runs it until nothing of it is left; blocks the thread, which should be one of its own, since the kernel ends
+    /// the worker with the thread that started it. `input` is what it reads. `output` gets each piece that it writes, as
     /// it comes, and may break off. The other end of `cancelled` is dropped, or written to, to end it.
     ///
     /// # Errors

@@ -13,6 +13,7 @@ use rustix::process::{
     setpriority_process,
 };
 
+use super::bond::end_with_parent;
 use super::folder::{self, Watch};
 use super::{LimitHit, REASON_BYTES_MAX, Worker, WorkerError, WorkerLimits};
 
@@ -118,6 +119,7 @@ fn start(worker: &Worker) -> Result<Running, WorkerError> {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
+    end_with_parent(&mut command);
     let mut child = command.spawn().map_err(WorkerError::Start)?;
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let Some(pid) = pid else {
