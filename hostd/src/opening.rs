@@ -219,9 +219,21 @@ async fn open_analysis(
         clock: ground.clock.clone(),
         blobs: blobs.clone(),
         runner: Arc::new(children),
+        arrival_max: arrival_max(config),
     };
     let opened = Analysis::open(&config.emi, parts).await;
     opened.context("open the analysis of boards")
+}
+
+/// How long a body may take that goes to disk: it waits for its place, arrives, waits for its handler, and is kept.
+fn arrival_max(config: &Config) -> Duration {
+    let parts_ms = [
+        config.uploads.queue_wait_ms,
+        config.builds.upload_wait_ms,
+        config.handlers.queue_wait_ms,
+        config.handlers.deadline_ms,
+    ];
+    Duration::from_millis(parts_ms.into_iter().fold(0, u64::saturating_add))
 }
 
 /// Seals what an earlier version left open, and tells what cannot be read. Nobody waits for it: it opens everything that

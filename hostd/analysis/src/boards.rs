@@ -42,6 +42,18 @@ impl Analysis {
         input_key: &str,
         sha256: Option<&str>,
     ) -> Result<(Board, Run), Error> {
+        let made = self.make_board(org, user, project, input_key, sha256).await;
+        self.counted(made)
+    }
+
+    async fn make_board(
+        self: &Arc<Self>,
+        org: &str,
+        user: &str,
+        project: &str,
+        input_key: &str,
+        sha256: Option<&str>,
+    ) -> Result<(Board, Run), Error> {
         self.check_running()?;
         let sha256 = sha256.map(check_digest).transpose()?;
         self.project(org, project).await?;
@@ -78,14 +90,15 @@ impl Analysis {
         if !self.is_there(&turn, &board.file) {
             return Err(Error::NotReceived);
         }
+        let mut tasks = self.tasks.lock().await;
         let added = self
             .store
             .emi_board_add(board.clone(), run.clone(), room, upload)
             .await;
         drop(turn);
-        self.counted(added.map_err(Error::from))?;
+        added?;
         info!(board = board.id, run = run.id, "board added");
-        self.attend(&run).await;
+        self.attend(&mut tasks, &run);
         Ok((board, run))
     }
 

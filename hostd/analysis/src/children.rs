@@ -66,6 +66,7 @@ impl Children {
             wall: Duration::from_secs(seconds),
             output_bytes: wire::OUTPUT_BYTES_MAX,
             file_bytes: 0,
+            folder_bytes: 0,
             open_files: OPEN_FILES,
             nice: NICE,
         };
@@ -191,7 +192,10 @@ impl Children {
                 Unfinished::failed("size", format!("The results take more than {mib} MiB."))
             }
             WorkerError::Start(source) | WorkerError::Pipe(source) => internal(source),
-            WorkerError::Refused(_) | WorkerError::Killed { .. } => {
+            // It writes no files.
+            WorkerError::Limit(LimitHit::Folder(_))
+            | WorkerError::Refused(_)
+            | WorkerError::Killed { .. } => {
                 warn!(%error, "a child that looks at a board has ended early");
                 crashed()
             }

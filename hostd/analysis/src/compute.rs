@@ -14,15 +14,6 @@ use crate::wire::Request;
 /// The artifact that a field solver reads.
 pub(crate) const MODEL: &str = "model.xml";
 
-/// Key of a rules file's version, which params may leave out.
-const VERSION: &str = "version";
-
-/// The part of a rules file that is about the board as a whole.
-const BOARD: &str = "board";
-
-/// Its keys that params may have outside of it.
-const BOARD_KEYS: [&str; 2] = ["max_frequency_hz", "epsilon_r"];
-
 /// Names of files that were not read, in a summary.
 const UNREAD_MAX: usize = 50;
 
@@ -64,7 +55,8 @@ fn port_ohm() -> f64 {
     50.0
 }
 
-/// What the params of a run ask: `emi.rules.yaml` as JSON, and for a field solver `net`, `highest_hz`, `pads` and `port_ohm`.
+/// What the params of a run ask: settings as [`RulesFile::of_params`] reads them, and for a field solver `net`, `highest_hz`,
+/// `pads` and `port_ohm`.
 ///
 /// # Errors
 /// What is wrong with them.
@@ -74,20 +66,7 @@ pub(crate) fn asked(kind: Kind, params: &Map<String, Value>) -> Result<Asked, St
         Kind::Solve => Some(question(&mut file)?),
         _ => None,
     };
-    for key in BOARD_KEYS {
-        let board = file.remove(key);
-        if let (Some(value), Some(board)) = (
-            board,
-            file.entry(BOARD)
-                .or_insert_with(|| json!({}))
-                .as_object_mut(),
-        ) {
-            board.insert(key.to_owned(), value);
-        }
-    }
-    file.entry(VERSION).or_insert_with(|| 1.into());
-    // JSON is YAML.
-    let rules = RulesFile::read(Value::Object(file).to_string().as_bytes());
+    let rules = RulesFile::of_params(Value::Object(file).to_string().as_bytes());
     Ok(Asked {
         rules: rules.map_err(|refusal| refusal.to_string())?,
         question,

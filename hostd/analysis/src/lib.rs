@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 
 mod artifact;
+mod attended;
 mod boards;
 mod child;
 mod children;

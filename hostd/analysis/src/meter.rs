@@ -92,7 +92,7 @@ impl Analysis {
     pub fn figures(self: &Arc<Self>) -> Figures {
         let now_ms = self.clock.steady_ms();
         let running = u64::from(self.places.taken());
-        let attended = self.attended.count();
+        let waiting = self.attended.waiting();
         let mut counts = self.meter.lock();
         let is_due = |at_ms: u64| now_ms.saturating_sub(at_ms) >= COUNT_EVERY_MS;
         if counts.counted_ms.is_none_or(is_due) {
@@ -108,7 +108,7 @@ impl Analysis {
             projects: counts.projects,
             boards: counts.boards,
             bytes: counts.bytes,
-            waiting: attended.saturating_sub(running),
+            waiting,
             running,
             waits: counts.waits,
             wait_ms: counts.wait_ms,

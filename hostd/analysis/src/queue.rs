@@ -6,10 +6,9 @@
 //!        └── stopped: failed         └── stopping ── the runner is ended ──> failed
 //! ```
 
-use std::collections::HashMap;
-use std::io::{self, PipeReader, PipeWriter};
+use std::io::{self, PipeReader};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -20,8 +19,10 @@ use store::StoreError;
 use store::emi::runs::{Artifact, End, Failure, Progress, Run, Status};
 use store::emi::{EmiError, File, boards};
 use tokio::sync::oneshot;
+use tokio::task::JoinSet;
 use tracing::{error, info, warn};
 
+use crate::attended::Ticket;
 use crate::error::Error;
 use crate::runner::{Event, Product, Unfinished, Unwanted, Work, failure};
 use crate::runs::stopped;
@@ -35,118 +36,10 @@ pub(crate) const ATTEMPTS_MAX: u32 = 3;
 const END_TRIES: u32 = 60;
 const END_WAIT: Duration = Duration::from_secs(5);
 
-/// Tasks of runs that are not finished.
-#[derive(Debug, Default)]
-pub(crate) struct Attended(Mutex<HashMap<String, Attendee>>);
-
-#[derive(Debug)]
-struct Attendee {
-    /// Tells this task from an earlier one of the same run.
-    number: u64,
-    /// Dropped to have it end. None: it is ending.
-    stop: Option<Stop>,
-    progress: Progress,
-}
-
-/// What a task notices that it is to end.
-#[derive(Debug)]
-struct Stop {
-    /// While it waits.
-    _waiting: oneshot::Sender<()>,
-    /// While it runs.
-    _running: PipeWriter,
-}
-
-/// The other ends.
-struct Stopped {
-    number: u64,
-    waiting: oneshot::Receiver<()>,
-    running: PipeReader,
-}
-
 /// A run as it was carried out.
 struct Carried {
     made: Vec<(Artifact, Staged)>,
     ended: Result<Product, Unfinished>,
-}
-
-impl Attended {
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Attendee>> {
-        // Each change is one call, so a panic elsewhere leaves a valid map.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn begin(&self, id: &str, number: u64) -> io::Result<Stopped> {
-        let (running_end, running) = io::pipe()?;
-        let (waiting, waiting_end) = oneshot::channel();
-        let attendee = Attendee {
-            number,
-            stop: Some(Stop {
-                _waiting: waiting,
-                _running: running,
-            }),
-            progress: Progress::default(),
-        };
-        self.lock().insert(id.to_owned(), attendee);
-        Ok(Stopped {
-            number,
-            waiting: waiting_end,
-            running: running_end,
-        })
-    }
-
-    /// Whether the task with this number is the run's, and nobody has said that it is to end.
-    fn is_wanted(&self, id: &str, number: u64) -> bool {
-        let map = self.lock();
-        let own = map.get(id).filter(|attendee| attendee.number == number);
-        own.is_some_and(|attendee| attendee.stop.is_some())
-    }
-
-    fn end(&self, id: &str, number: u64) -> Progress {
-        let mut map = self.lock();
-        match map.get(id) {
-            Some(attendee) if attendee.number == number => {}
-            _ => return Progress::default(),
-        }
-        map.remove(id)
-            .map(|attendee| attendee.progress)
-            .unwrap_or_default()
-    }
-
-    fn note(&self, id: &str, progress: Progress) {
-        if let Some(attendee) = self.lock().get_mut(id) {
-            attendee.progress = progress;
-        }
-    }
-
-    /// Have the task of a run end, if there is one.
-    pub(crate) fn stop(&self, id: &str) {
-        if let Some(attendee) = self.lock().get_mut(id) {
-            attendee.stop = None;
-        }
-    }
-
-    pub(crate) fn stop_all(&self) {
-        self.lock()
-            .values_mut()
-            .for_each(|attendee| attendee.stop = None);
-    }
-
-    pub(crate) fn count(&self) -> u64 {
-        self.lock().len() as u64
-    }
-
-    pub(crate) fn has(&self, id: &str) -> bool {
-        self.lock().contains_key(id)
-    }
-
-    /// Add to a run that is under way how far it is.
-    pub(crate) fn tell(&self, run: &mut Run) {
-        let is_under_way = matches!(run.status, Status::InProgress | Status::Stopping);
-        if let Some(attendee) = self.lock().get(&run.id).filter(|_| is_under_way) {
-            run.progress = attendee.progress.clone();
-        }
-    }
 }
 
 impl Analysis {
@@ -157,41 +50,33 @@ impl Analysis {
             format!("The server was restarted during each of {ATTEMPTS_MAX} attempts. Try again."),
         );
         let now_ms = self.clock.now_ms();
-        // What is added meanwhile is found, or gets its task afterwards.
-        let tasks = self.tasks.lock().await;
+        let mut tasks = self.tasks.lock().await;
         let waiting = self
             .store
             .emi_runs_recover(ATTEMPTS_MAX, now_ms, interrupted, stopped())
             .await?;
         self.has_settled.store(true, Ordering::SeqCst);
-        drop(tasks);
-        for run in waiting {
-            self.attend(&run).await;
+        for run in &waiting {
+            self.attend(&mut tasks, run);
         }
         Ok(())
     }
 
-    /// Give a run that waits its task.
-    pub(crate) async fn attend(self: &Arc<Self>, run: &Run) {
-        let mut tasks = self.tasks.lock().await;
+    /// Give a run its task, which was made to wait under the same hold of `tasks`: so it has one task, and a stop meets both
+    /// or neither.
+    pub(crate) fn attend(self: &Arc<Self>, tasks: &mut JoinSet<()>, run: &Run) {
         if !self.has_settled.load(Ordering::SeqCst) {
             return;
         }
         // Those that have ended.
         while tasks.try_join_next().is_some() {}
         let number = self.meter.next_task();
-        let stopped = match self.attended.begin(&run.id, number) {
-            Ok(stopped) => stopped,
-            Err(error) => {
-                // It waits in the store, for the next start or until it is stopped.
-                warn!(run = run.id, %error, "failed to attend to a run of an analysis");
-                return;
-            }
-        };
+        let ticket = self.attended.begin(&run.id, number);
         let (this, org, id) = (self.clone(), run.org.clone(), run.id.clone());
         tasks.spawn(async move {
-            if let Err(error) = this.see_through(&org, &id, stopped).await {
-                this.attended.end(&id, number);
+            let seen = this.see_through(&org, &id, ticket).await;
+            this.attended.end(&id, number);
+            if let Err(error) = seen {
                 warn!(run = id, %error, "failed to see a run of an analysis through; it waits for the next start");
             }
         });
@@ -201,9 +86,9 @@ impl Analysis {
         self: &Arc<Self>,
         org: &str,
         id: &str,
-        mut stopped: Stopped,
+        mut ticket: Ticket,
     ) -> Result<(), StoreError> {
-        let number = stopped.number;
+        let number = ticket.number;
         // Places are handed on by organisation: however many runs and users one has, the next is another's.
         let requester = Requester {
             org: org.into(),
@@ -211,45 +96,53 @@ impl Analysis {
         };
         let place = tokio::select! {
             place = self.places.enter_owned(Some(&requester)) => place,
-            _ = &mut stopped.waiting => {
-                self.attended.end(id, number);
-                return Ok(());
-            }
+            _ = &mut ticket.stopped => return Ok(()),
         };
         let Ok(place) = place else {
-            self.attended.end(id, number);
             warn!(
                 run = id,
                 "no place was found for a run; it waits for the next start"
             );
             return Ok(());
         };
-        // If it was stopped while its place came, and then asked for again, it is another task's.
-        if !self.attended.is_wanted(id, number) {
-            self.attended.end(id, number);
-            return Ok(());
-        }
-        let Some(work) = self.begin_run(org, id).await? else {
-            self.attended.end(id, number);
+        let stopped = match self.attended.start(id, number) {
+            Ok(Some(stopped)) => stopped,
+            // If it was stopped while its place came, and then asked for again, it is another task's.
+            Ok(None) => return Ok(()),
+            Err(error) => {
+                // It waits in the store, for the next start or until it is stopped.
+                warn!(run = id, %error, "failed to begin a run of an analysis");
+                return Ok(());
+            }
+        };
+        let Some(work) = self.begin_run(org, id, number).await? else {
             return Ok(());
         };
-        let carried = self.carry_out(id, work, stopped.running).await;
+        let carried = self.carry_out(id, work, stopped).await;
         drop(place);
-        let progress = self.attended.end(id, number);
+        // It stays attended until its end is stored: a stop that comes meanwhile leaves the end to this task.
+        let progress = self.attended.carried_out(id, number);
         if self.is_stopping.load(Ordering::SeqCst) && carried.ended == Err(Unfinished::Stopped) {
             return self.put_back(org, id).await;
         }
         self.end_run(org, id, progress, carried).await
     }
 
-    /// Store that a run begins, if it still waits.
-    async fn begin_run(&self, org: &str, id: &str) -> Result<Option<Work>, StoreError> {
+    /// Store that a run begins, if it still waits, and for this task.
+    pub(crate) async fn begin_run(
+        &self,
+        org: &str,
+        id: &str,
+        number: u64,
+    ) -> Result<Option<Work>, StoreError> {
         if self.is_stopping.load(Ordering::SeqCst) {
             return Ok(None);
         }
         let now_ms = self.clock.now_ms();
+        let (attended, of) = (self.attended.clone(), id.to_owned());
         let begun = self.store.emi_run_change(org, id, move |run| {
-            if !run.status.waits() {
+            // Stopped and then asked for again, it waits for another task.
+            if !run.status.waits() || !attended.is_wanted(&of, number) {
                 return Err(());
             }
             let waited_ms = now_ms.saturating_sub(run.updated_ms);

@@ -38,10 +38,11 @@ impl Analysis {
         self.check_running()?;
         let run = self.ordered(org, user, (project, board), kind, params);
         let run = self.counted(run)?;
+        let mut tasks = self.tasks.lock().await;
         let added = self.store.emi_run_add(run.clone(), self.queue()).await;
         self.counted(added.map_err(Error::from))?;
         info!(run = run.id, kind = run.kind.name(), "run queued");
-        self.attend(&run).await;
+        self.attend(&mut tasks, &run);
         Ok(run)
     }
 
@@ -57,9 +58,7 @@ impl Analysis {
         let kind = Kind::parse(kind).ok_or_else(|| {
             Error::invalid("kind", format!("must be one of {}", words.join(", ")))
         })?;
-        if !self.features().contains(&kind) {
-            return Err(Error::NotOffered { kind: kind.name() });
-        }
+        self.check_offered(kind)?;
         if Value::Object(params.clone()).to_string().len() > PARAMS_BYTES_MAX {
             let message = format!("must be at most {PARAMS_BYTES_MAX} bytes of JSON");
             return Err(Error::invalid("params", message));
@@ -71,6 +70,13 @@ impl Analysis {
             )
         })?;
         Ok(self.new_run(org, user, of, kind, params))
+    }
+
+    fn check_offered(&self, kind: Kind) -> Result<(), Error> {
+        match self.features().contains(&kind) {
+            true => Ok(()),
+            false => Err(Error::NotOffered { kind: kind.name() }),
+        }
     }
 
     pub(crate) fn new_run(
@@ -142,12 +148,15 @@ impl Analysis {
         Ok(run)
     }
 
-    /// Stop a run: one that waits has failed at once, another ends soon. Once more changes nothing.
+    /// Stop a run: one that waits has failed at once, another ends soon, which may be with what it has found: what has come to
+    /// its end stays so. Once more changes nothing.
     ///
     /// # Errors
     /// It has ended, there is no such run, or the store failed.
     pub async fn stop_run(&self, org: &str, id: &str) -> Result<Run, Error> {
         let now_ms = self.clock.now_ms();
+        // Meanwhile it gets no task, and nobody makes it wait again: the task that is stopped is the one that it had.
+        let _tasks = self.tasks.lock().await;
         // If nobody attends to it, nobody would end it.
         let is_attended = self.attended.has(id);
         let changed = self.store.emi_run_change(org, id, move |run| {
@@ -173,10 +182,13 @@ impl Analysis {
     /// Queue a run once more that failed or timed out.
     ///
     /// # Errors
-    /// It did not, there is no such run, too many wait, or the store failed.
+    /// It did not, its kind is not offered any more, there is no such run, too many wait, or the store failed.
     pub async fn retry_run(self: &Arc<Self>, org: &str, id: &str) -> Result<Run, Error> {
         self.check_running()?;
+        let kind = self.run(org, id).await?.kind;
+        self.counted(self.check_offered(kind))?;
         let now_ms = self.clock.now_ms();
+        let mut tasks = self.tasks.lock().await;
         let again = self.store.emi_run_again(org, id, self.queue(), move |run| {
             matches!(run.status, Status::Failed | Status::TimedOut).then(|| Run {
                 status: Status::RetryPending,
@@ -192,7 +204,7 @@ impl Analysis {
         let again = again.await.map_err(Error::from);
         let run = self.counted(again)?.ok_or(Error::NotRetryable)?;
         info!(run = run.id, "run queued once more");
-        self.attend(&run).await;
+        self.attend(&mut tasks, &run);
         Ok(run)
     }
 

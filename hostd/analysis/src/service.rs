@@ -14,10 +14,10 @@ use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 use tracing::warn;
 
+use crate::attended::Attended;
 use crate::error::Error;
 use crate::link::Signer;
 use crate::meter::Meter;
-use crate::queue::Attended;
 use crate::runner::Runner;
 use crate::tidy;
 
@@ -26,6 +26,9 @@ const PLACE_WAIT: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// How long a stopping server waits for runs to end.
 const STOP_WAIT: Duration = Duration::from_secs(5);
+
+/// However long bytes may take, an address is refused that expired so many seconds ago: a day.
+const ARRIVAL_S_MAX: u64 = 24 * 3600;
 
 /// What it works with.
 #[derive(Debug)]
@@ -38,6 +41,8 @@ pub struct Parts {
     pub blobs: Arc<Blobs>,
     /// What computes.
     pub runner: Arc<dyn Runner>,
+    /// How long it may take from when bytes are admitted until they are to be kept.
+    pub arrival_max: Duration,
 }
 
 /// Boards of all organisations, and what is found in them.
@@ -48,11 +53,13 @@ pub struct Analysis {
     pub(crate) clock: Clock,
     pub(crate) blobs: Arc<Blobs>,
     pub(crate) runner: Arc<dyn Runner>,
+    /// How long bytes may take that were admitted, in seconds.
+    pub(crate) arrival_s: u64,
     pub(crate) signer: Signer,
     pub(crate) meter: Meter,
     pub(crate) places: Arc<Admission>,
-    pub(crate) attended: Attended,
-    /// Held while a task begins, and while it is looked for what a restart caught.
+    pub(crate) attended: Arc<Attended>,
+    /// Held while runs are made to wait and get their tasks, and while a run is stopped with its task.
     pub(crate) tasks: Mutex<JoinSet<()>>,
     /// Whether runs get tasks.
     pub(crate) has_settled: AtomicBool,
@@ -86,10 +93,11 @@ impl Analysis {
             clock: parts.clock,
             blobs: parts.blobs,
             runner: parts.runner,
+            arrival_s: parts.arrival_max.as_secs().min(ARRIVAL_S_MAX),
             signer,
             meter: Meter::default(),
             places: Arc::new(places),
-            attended: Attended::default(),
+            attended: Arc::default(),
             tasks: Mutex::default(),
             has_settled: AtomicBool::new(false),
             is_stopping: AtomicBool::new(false),

@@ -23,6 +23,9 @@ const MODEL: &str = "model.xml";
 /// Largest file that it may write, and of a probe that is read.
 pub(crate) const FILE_BYTES_MAX: usize = 64 << 20;
 
+/// All its files together: four probes and its model, and what it leaves beside them.
+const FOLDER_BYTES_MAX: u64 = 512 << 20;
+
 /// What it may say while it runs, none of which is kept.
 const SAID_BYTES_MAX: usize = 64 << 20;
 
@@ -76,6 +79,7 @@ impl Solver {
                 wall: Duration::from_secs(seconds),
                 output_bytes: SAID_BYTES_MAX,
                 file_bytes: FILE_BYTES_MAX as u64,
+                folder_bytes: FOLDER_BYTES_MAX,
                 open_files: OPEN_FILES,
                 nice: NICE,
             },
@@ -124,6 +128,10 @@ impl Solver {
                 format!(
                     "The field solver takes more than {mib} MiB of memory (emi.memory_mib_max)."
                 ),
+            ),
+            WorkerError::Limit(LimitHit::Folder(mib)) => Unfinished::failed(
+                "size",
+                format!("The field solver wrote more than {mib} MiB of files; ask for less."),
             ),
             WorkerError::Start(source) | WorkerError::Pipe(source) => internal(source),
             WorkerError::Limit(LimitHit::Output(_))

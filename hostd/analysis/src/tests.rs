@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::{PipeReader, Read};
 use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
 
 use base::clock::{Clock, Hand};
 use base::config::EmiConfig;
@@ -28,6 +29,9 @@ mod upload;
 /// Ids of organisations have that form.
 const ORG: &str = "01ARYZ6S410000000000000000";
 const OTHER: &str = "01ARYZ6S410000000000000001";
+
+/// How long bytes may take.
+const ARRIVAL_MAX: Duration = Duration::from_secs(120);
 
 /// Does what the name of the board says.
 #[derive(Debug, Default)]
@@ -168,6 +172,7 @@ impl Stage {
             clock: clock.clone(),
             blobs: blobs.clone(),
             runner: script.clone(),
+            arrival_max: ARRIVAL_MAX,
         };
         let analysis = Analysis::open(&config, parts).await.unwrap();
         Self {

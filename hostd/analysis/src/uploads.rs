@@ -118,7 +118,8 @@ impl Analysis {
         let file = file.filter(|file| self.is_there(&turn, file));
         let (is_there, kept_ms) = match file {
             Some(_) => (true, KEPT_MS),
-            None => (false, GOOD_S * 1000),
+            // Bytes may be on their way when the address has expired.
+            None => (false, (GOOD_S + self.arrival_s) * 1000),
         };
         let upload = Upload {
             key: id::base62(KEY_LEN),
@@ -151,7 +152,21 @@ impl Analysis {
     /// # Errors
     /// The signature is wrong, the key is not kept any more, or the store failed.
     pub async fn admit(&self, key: &str, signed: &Signed) -> Result<Admitted, Error> {
-        let upload = self.signed_upload(key, signed).await?;
+        self.admit_late(key, signed, 0).await
+    }
+
+    /// The same for bytes that have come since they were admitted, whose address may have expired meanwhile.
+    ///
+    /// # Errors
+    /// The signature is wrong, its time is over for longer than bytes may take, the key is not kept any more, or the store
+    /// failed.
+    pub async fn admit_arrived(&self, key: &str, signed: &Signed) -> Result<Admitted, Error> {
+        self.admit_late(key, signed, self.arrival_s).await
+    }
+
+    async fn admit_late(&self, key: &str, signed: &Signed, late_s: u64) -> Result<Admitted, Error> {
+        let upload = self.signed_upload(key, signed, late_s).await;
+        let upload = self.counted(upload)?;
         let max = self.upload_bytes_max();
         Ok(Admitted {
             bytes_max: upload.size_bytes.map_or(max, |bytes| bytes.min(max)),
@@ -160,10 +175,12 @@ impl Analysis {
         })
     }
 
-    /// Keep what has come to a key. The same bytes once more change nothing, others replace them.
+    /// Keep what has come to a key. The same bytes once more change nothing, others replace them. The address may have expired
+    /// while they came.
     ///
     /// # Errors
-    /// The signature is wrong, the bytes are not those that were said, there is no room, or disk or store fail.
+    /// The signature is wrong, its time is over for longer than bytes may take, the bytes are not those that were said, there
+    /// is no room, or disk or store fail.
     pub async fn keep(
         &self,
         key: &str,
@@ -180,7 +197,7 @@ impl Analysis {
         signed: &Signed,
         staged: &Staged,
     ) -> Result<Received, Error> {
-        let upload = self.signed_upload(key, signed).await?;
+        let upload = self.signed_upload(key, signed, self.arrival_s).await?;
         let max = self.upload_bytes_max();
         if staged.size_bytes() > max {
             return Err(Error::TooLarge { max });
@@ -209,8 +226,13 @@ impl Analysis {
         })
     }
 
-    async fn signed_upload(&self, key: &str, signed: &Signed) -> Result<Upload, Error> {
-        self.signer.check(For::Put { key }, signed)?;
+    async fn signed_upload(
+        &self,
+        key: &str,
+        signed: &Signed,
+        late_s: u64,
+    ) -> Result<Upload, Error> {
+        self.signer.check_late(For::Put { key }, signed, late_s)?;
         let key = key.to_owned();
         let upload = self.store.read(move |s| uploads::by_key(s, &key));
         upload.await?.ok_or(Error::NotFound)

@@ -8,7 +8,7 @@
 //!
 //! The limits are set from outside before the worker gets anything to read, so they hold whatever program it is; one of ours
 //! calls [`confine`] first, and then [`only_compute`](crate::only_compute). It dies with its process group when its time is
-//! up, when nobody waits for it any more, and, confined, with the thread that started it.
+//! up and when nobody waits for it any more, and itself with the thread that started it.
 
 use std::ffi::OsString;
 use std::io::{self, PipeReader, Read};
@@ -16,8 +16,10 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Duration;
 
+mod bond;
 mod child;
 mod confine;
+mod folder;
 
 pub use confine::confine;
 
@@ -37,6 +39,8 @@ pub struct WorkerLimits {
     pub output_bytes: usize,
     /// Bytes of any file that it may write; 0 = none.
     pub file_bytes: u64,
+    /// Bytes of all files below its folder together, looked at every now and then; 0 = nobody looks.
+    pub folder_bytes: u64,
     /// Files that it may have open.
     pub open_files: u64,
     /// Its priority, from 0 to 19, the lowest.
@@ -100,11 +104,14 @@ pub enum LimitHit {
     /// Output.
     #[error("{0} MiB of output")]
     Output(usize),
+    /// Files in its folder.
+    #[error("{0} MiB of files")]
+    Folder(u64),
 }
 
 impl Worker {
-    /// Runs it until nothing of it is left; blocks the thread, which should be one of its own, since the kernel ends a
-    /// confined worker with the thread that started it. `input` is what it reads. `output` gets each piece that it writes, as
+    /// Runs it until nothing of it is left; blocks the thread, which should be one of its own, since the kernel ends
+    /// the worker with the thread that started it. `input` is what it reads. `output` gets each piece that it writes, as
     /// it comes, and may break off. The other end of `cancelled` is dropped, or written to, to end it.
     ///
     /// # Errors

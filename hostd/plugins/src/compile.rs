@@ -26,6 +26,7 @@ pub const LIMITS: WorkerLimits = WorkerLimits {
     wall: Duration::from_secs(120),
     output_bytes: CODE_BYTES_MAX,
     file_bytes: 0,
+    folder_bytes: 0,
     open_files: 32,
     nice: 10,
 };

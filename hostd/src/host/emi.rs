@@ -99,6 +99,8 @@ impl w::Host for View<'_> {
         new: w::NewUpload,
     ) -> Result<w::Begun, w::Error> {
         let caller = self.analyst()?;
+        // Asked first: a request that cannot be answered leaves nothing behind.
+        let base = self.base()?;
         let new = NewUpload {
             filename: new.filename,
             sha256: new.sha256,
@@ -110,9 +112,9 @@ impl w::Host for View<'_> {
             .begin_upload(caller.org(), caller.user(), &project, new);
         let begun = begun.await.map_err(|e| self.emi_error(e))?;
         let path = format!("uploads/{}", begun.key);
-        let url = begun.signed.as_ref().map(|signed| self.url(&path, signed));
+        let url = begun.signed.as_ref();
         Ok(w::Begun {
-            url: url.transpose()?,
+            url: url.map(|signed| address(&base, &path, signed)),
             key: begun.key,
             content_type: begun.content_type,
             expires_in_s: seconds(begun.expires_in_s),
@@ -120,7 +122,12 @@ impl w::Host for View<'_> {
     }
 
     async fn admit(&mut self, key: String, shown: w::Signed) -> Result<u64, w::Error> {
-        let admitted = self.analysis.admit(&key, &signed(shown)).await;
+        let signed = signed(shown);
+        // A body that has arrived was admitted before it came; its address may have expired since.
+        let admitted = match self.inbound.has_arrived() {
+            true => self.analysis.admit_arrived(&key, &signed).await,
+            false => self.analysis.admit(&key, &signed).await,
+        };
         let admitted = admitted.map_err(|e| self.emi_error(e))?;
         self.inbound.attribute(Requester {
             org: admitted.org.into(),
@@ -287,7 +294,7 @@ impl w::Host for View<'_> {
         let expires_in_s = signed.expires_s.saturating_sub(self.clock.now_s());
         let path = format!("files/{org}/{run}/{}", found.name);
         Ok(w::Link {
-            url: self.url(&path, &signed)?,
+            url: address(&self.base()?, &path, &signed),
             artifact: artifact(found),
             expires_in_s: seconds(expires_in_s),
         })
@@ -314,19 +321,15 @@ impl View<'_> {
         self.context.caller.as_ref().ok_or(w::Error::NotFound)
     }
 
-    /// The absolute address of a file, which needs no credential.
-    fn url(&self, path: &str, signed: &analysis::Signed) -> Result<String, w::Error> {
-        let base = match self.public_url {
+    /// What absolute addresses of this server begin with, for whoever asks.
+    fn base(&self) -> Result<String, w::Error> {
+        match self.public_url {
             "" => self.context.origin.clone().ok_or_else(|| {
                 let rule = "must say by what name you know the server".to_owned();
                 w::Error::Invalid(("host".to_owned(), rule))
-            })?,
-            url => url.trim_end_matches('/').to_owned(),
-        };
-        let (expires, signature) = (signed.expires_s, &signed.signature);
-        Ok(format!(
-            "{base}/api/emi/{path}?expires={expires}&signature={signature}"
-        ))
+            }),
+            url => Ok(url.trim_end_matches('/').to_owned()),
+        }
     }
 
     fn listed<T, U>(
@@ -363,6 +366,12 @@ impl View<'_> {
             }
         }
     }
+}
+
+/// The absolute address of a file, which needs no credential.
+fn address(base: &str, path: &str, signed: &analysis::Signed) -> String {
+    let (expires, signature) = (signed.expires_s, &signed.signature);
+    format!("{base}/api/emi/{path}?expires={expires}&signature={signature}")
 }
 
 fn page(limit: u32, cursor: Option<String>) -> Result<Page, w::Error> {

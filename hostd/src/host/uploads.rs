@@ -91,6 +91,12 @@ impl Inbound {
         self.owner.get()
     }
 
+    /// Whether it is there, and the handler does not have it yet: this is the second call.
+    #[must_use]
+    pub fn has_arrived(&self) -> bool {
+        matches!(*self.lock(), State::Arrived(_))
+    }
+
     /// It is there.
     pub fn arrive(&self, arrived: Arrived) {
         *self.lock() = State::Arrived(arrived);
@@ -234,8 +240,10 @@ mod tests {
         assert_eq!(inbound.wanted(), None);
         assert!(matches!(inbound.receive(wanted()), Err(Error::Later)));
         assert_eq!(inbound.wanted(), Some(wanted()));
+        assert!(!inbound.has_arrived());
         inbound.arrive(Arrived::Bytes(Bytes::from_static(b"abc")));
         assert_eq!(inbound.wanted(), None);
+        assert!(inbound.has_arrived());
         assert!(matches!(inbound.receive(wanted()), Ok(Arrived::Bytes(b)) if b == "abc"));
         assert!(matches!(inbound.receive(wanted()), Err(Error::NoBody)));
     }

@@ -1,9 +1,15 @@
 //! Addresses without a credential: each is good for one thing, and is no secret of the log's.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
 use serde_json::json;
 use tests::{Client, Server};
 
 use super::desk::{Asked, Desk, SLOT, digest, fetch, put, text};
+
+/// Uploads of one organisation that are kept at once.
+const UPLOADS_MAX: u32 = 200;
 
 /// The `value` of a parameter of an address.
 fn parameter(url: &str, name: &str) -> String {
@@ -171,4 +177,36 @@ fn addresses_begin_with_the_name_that_people_know_the_server_by() {
     let project = desk.project("sensor");
     let (_, url) = asked(&desk, &project);
     assert!(url.starts_with(&named), "{url}");
+}
+
+/// The answer to somebody who asks where to send a board, and does not say by what name they know the server.
+fn ask_nameless(server: &Server, project: &str) -> String {
+    let address = server.url.strip_prefix("http://").unwrap();
+    let (key, body) = (&server.api_key, r#"{"filename":"a.kicad_pcb"}"#);
+    let request = format!(
+        "POST /api/emi/projects/{project}/uploads HTTP/1.0\r\nAuthorization: ApiKey {key}\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+fn a_request_that_has_no_address_as_its_answer_leaves_no_upload() {
+    let server = Server::demo().unwrap();
+    let desk = Desk::of(server.client());
+    let project = desk.project("sensor");
+    for _ in 0..UPLOADS_MAX {
+        let answer = ask_nameless(&server, &project);
+        assert!(
+            answer.contains(" 400 ") && answer.contains("by what name you know the server"),
+            "{answer}"
+        );
+    }
+    // All places for uploads are free.
+    asked(&desk, &project);
 }

@@ -18,6 +18,7 @@ pub(crate) const ROUTE: Route = Route {
             .description("Only one that failed or timed out. What it left is forgotten.")
             .path(run::ID.0, run::ID.1)
             .refusals(&[
+                Refusal::NotOffered,
                 Refusal::WrongState,
                 Refusal::QuotaExceeded,
                 Refusal::TooManyRuns,

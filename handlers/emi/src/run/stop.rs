@@ -21,7 +21,7 @@ pub(crate) const ROUTE: Route = Route {
             .refusals(&[Refusal::Finished])
             .reply(
                 200,
-                "It ends, as `failed`; look at it for when.",
+                "It ends soon: as `failed`, unless it has just come to its end; look at it for when.",
                 &Told::stopping(),
             );
     }),

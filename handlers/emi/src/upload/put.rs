@@ -76,7 +76,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     let key = request.param(0);
     let signed: Signed = request.query()?.read::<Shown>()?.into();
     let refuse = |error| refusal::of(error, "upload", key);
-    // Nothing is received from those who may not.
+    // Nothing is received from those who may not. When it has come, this is asked again.
     let room = emi::admit(key, &signed).map_err(refuse)?;
     let bytes = uploads::receive(room).map_err(form::refusal)?;
     let received = emi::keep(key, &signed, bytes).map_err(refuse)?;

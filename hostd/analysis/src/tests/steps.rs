@@ -87,6 +87,51 @@ async fn a_run_is_stopped_while_it_waits_and_while_it_runs() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_has_come_to_its_end_is_not_stopped_any_more() {
+    let stage = Stage::new().await;
+    let (_, run) = stage.board(ORG, "gate", "1").await.unwrap();
+    let script = stage.script.clone();
+    blocking(move || script.wait_for(1)).await;
+    // It has found everything, and its end cannot be stored yet.
+    let turn = stage.blobs.turn().await;
+    stage.script.let_through(1);
+    while stage.analysis.places.taken() > 0 {
+        tokio::task::yield_now().await;
+    }
+    let stopping = stage.analysis.stop_run(ORG, &run.id).await.unwrap();
+    assert_eq!(stopping.status, Status::Stopping);
+    let again = stage.analysis.retry_run(ORG, &run.id).await;
+    assert!(matches!(again, Err(Error::NotRetryable)));
+    drop(turn);
+    let run = stage.ended(ORG, &run.id).await;
+    assert_eq!((run.status, run.artifacts.len()), (Status::Done, 1));
+    let late = stage.analysis.stop_run(ORG, &run.id).await;
+    assert!(matches!(late, Err(Error::Finished)));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_task_that_was_stopped_does_not_begin_what_was_asked_for_again() {
+    let stage = Stage::idle(EmiConfig::default()).await;
+    let analysis = &stage.analysis;
+    let (_, run) = stage.board(ORG, "board", "x").await.unwrap();
+    // It has a place, and is about to begin.
+    let _first = analysis.attended.begin(&run.id, 1);
+    let _stopped = analysis.attended.start(&run.id, 1).unwrap().unwrap();
+    analysis.stop_run(ORG, &run.id).await.unwrap();
+    let again = analysis.retry_run(ORG, &run.id).await.unwrap();
+    assert_eq!(again.status, Status::RetryPending);
+    let begun = analysis.begin_run(ORG, &run.id, 1).await.unwrap();
+    assert!(begun.is_none(), "a stopped task has begun it");
+    let _second = analysis.attended.begin(&run.id, 2);
+    let begun = analysis.begin_run(ORG, &run.id, 1).await.unwrap();
+    assert!(begun.is_none(), "an earlier task has begun it");
+    let begun = analysis.begin_run(ORG, &run.id, 2).await.unwrap();
+    assert!(begun.is_some());
+    let begun = analysis.run(ORG, &run.id).await.unwrap();
+    assert_eq!((begun.status, begun.attempts), (Status::InProgress, 1));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn deleting_takes_runs_and_files_along_and_leaves_what_others_have() {
     let stage = Stage::new().await;
     let (kept, run) = stage.board(ORG, "board", "same").await.unwrap();
@@ -117,7 +162,10 @@ async fn deleting_takes_runs_and_files_along_and_leaves_what_others_have() {
         .await
         .unwrap();
     assert_eq!(stage.files(), 0);
-    assert!(!stage.analysis.attended.has(&held.id));
+    // Nor does anything go on for it.
+    while stage.analysis.attended.has(&held.id) {
+        tokio::task::yield_now().await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -140,6 +188,7 @@ async fn what_is_asked_is_checked_before_it_waits() {
         json!({"version": 9}),
         json!({"clocks": [{"net": "x".repeat(20_000), "hz": 1e6, "rise_s": 1e-9}]}),
         json!({"unknown": true}),
+        json!({"epsilon_r": 4.0, "board": {"epsilon_r": 4.4}}),
     ] {
         let refused = ask(bad.clone()).await;
         assert!(
@@ -155,6 +204,31 @@ async fn what_is_asked_is_checked_before_it_waits() {
     }
     let good = json!({"clocks": [{"net": "SCK", "hz": 25e6, "rise_s": 1e-9}]});
     ask(good).await.unwrap();
+    let twice = json!({"max_frequency_hz": 1e9, "board": {"max_frequency_hz": 2e9}});
+    let refused = ask(twice).await.unwrap_err().to_string();
+    assert!(refused.contains("`max_frequency_hz`"), "{refused}");
+    ask(json!({"max_frequency_hz": 1e9, "board": {"epsilon_r": 4.4}}))
+        .await
+        .unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_kind_that_is_not_offered_any_more_is_not_run_again() {
+    let stage = Stage::new().await;
+    let (board, _) = stage.board(ORG, "bad", "x").await.unwrap();
+    let run = stage.ask(ORG, &board.id, "cable").await.unwrap();
+    assert_eq!(stage.ended(ORG, &run.id).await.status, Status::Failed);
+    // As if there had been a field solver when it was asked for.
+    let changed = stage.store.emi_run_change(ORG, &run.id, |run| {
+        run.kind = Kind::Solve;
+        Ok::<_, ()>(())
+    });
+    changed.await.unwrap().unwrap().unwrap();
+    let refused = stage.analysis.retry_run(ORG, &run.id).await;
+    assert!(matches!(refused, Err(Error::NotOffered { kind: "solve" })));
+    let left = stage.analysis.run(ORG, &run.id).await.unwrap();
+    assert_eq!(left.status, Status::Failed);
+    assert_eq!(stage.analysis.figures().refused["not_offered"], 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

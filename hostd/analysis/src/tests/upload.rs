@@ -1,6 +1,7 @@
 //! Bytes on their way in: who may send them, which, and how many.
 
 use super::*;
+use crate::link::GOOD_S;
 
 fn new(filename: &str, sha256: Option<&str>) -> NewUpload {
     NewUpload {
@@ -64,12 +65,45 @@ async fn bytes_come_by_signature_alone_and_only_those_that_were_said() {
     // A key that nobody signed, or whose time is over.
     let forged = stage.analysis.admit("x", &signed).await;
     assert!(matches!(forged, Err(Error::Signature)));
-    stage.hand.advance_ms(16 * 60 * 1000);
+    stage.hand.advance_ms(20 * 60 * 1000);
     let late = stage.analysis.admit(&begun.key, &signed).await;
     assert!(matches!(late, Err(Error::Signature)));
     let late = stage.analysis.keep(&begun.key, &signed, &wrong).await;
     assert!(matches!(late, Err(Error::Signature)));
-    assert_eq!(stage.analysis.figures().refused["digest"], 1);
+    // Of the bytes that came, and of the board that was to be made of them.
+    assert_eq!(stage.analysis.figures().refused["digest"], 2);
+    // Two addresses that were shown too late or for another key, and bytes that came too late.
+    assert_eq!(stage.analysis.figures().refused["signature"], 3);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn bytes_that_began_to_come_in_time_are_kept() {
+    let stage = Stage::new().await;
+    let (analysis, project) = (&stage.analysis, stage.project(ORG).await);
+    let begin = || analysis.begin_upload(ORG, "ada", &project, new("a.kicad_pcb", None));
+    let begun = begin().await.unwrap();
+    let (key, signed) = (begun.key, begun.signed.unwrap());
+    analysis.admit(&key, &signed).await.unwrap();
+    stage.hand.advance_ms(GOOD_S * 1000 + 1000);
+    let late = analysis.admit(&key, &signed).await;
+    assert!(matches!(late, Err(Error::Signature)));
+    let rest = ARRIVAL_MAX - Duration::from_secs(1);
+    stage.hand.advance_ms(rest.as_millis().try_into().unwrap());
+    // Neither another upload nor the look for old ones takes its place.
+    begin().await.unwrap();
+    analysis.tidy().await.unwrap();
+    analysis.admit_arrived(&key, &signed).await.unwrap();
+    let staged = stage.blobs.write(b"abc").unwrap();
+    analysis.keep(&key, &signed, &staged).await.unwrap();
+    let made = analysis.create_board(ORG, "ada", &project, &key, None);
+    assert_eq!(made.await.unwrap().0.file.sha256, ABC);
+    // No body takes longer.
+    stage.hand.advance_ms(1000);
+    let late = analysis.admit_arrived(&key, &signed).await;
+    assert!(matches!(late, Err(Error::Signature)));
+    let staged = stage.blobs.write(b"abc").unwrap();
+    let late = analysis.keep(&key, &signed, &staged).await;
+    assert!(matches!(late, Err(Error::Signature)));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

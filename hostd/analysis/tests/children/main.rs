@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
 use std::io::{PipeReader, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use analysis::{Children, Event, Made, Product, Runner, Unfinished, Work};
@@ -30,7 +31,7 @@ const SLOT: &str = concat!(
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     if arguments.get(1).is_some_and(|first| first == CHILD) {
-        return child(&arguments[2]);
+        return child(&arguments[2], arguments.get(3));
     }
     let trials = [
         ("a_board_is_looked_at", a_board_is_looked_at as fn()),
@@ -53,6 +54,10 @@ fn main() {
             "a_solver_that_fails_or_is_stopped_leaves_nothing",
             a_solver_that_fails_or_is_stopped_leaves_nothing,
         ),
+        (
+            "a_solver_ends_with_the_server",
+            a_solver_ends_with_the_server,
+        ),
     ];
     let trials = trials.into_iter().map(|(name, test)| {
         Trial::test(name, move || {
@@ -64,7 +69,7 @@ fn main() {
 }
 
 #[expect(clippy::exit, reason = "it is a process of its own")]
-fn child(what: &str) {
+fn child(what: &str, folder: Option<&String>) {
     let (mut input, mut output) = (std::io::stdin(), std::io::stdout());
     match what {
         "serve" => {
@@ -91,6 +96,13 @@ fn child(what: &str) {
             loop {
                 all.push(vec![1_u8; 1 << 20]);
             }
+        }
+        "host" => {
+            let folder = Path::new(folder.unwrap());
+            let (children, _work) = solving(folder.join("solver").to_str().unwrap());
+            let (stopped, _stop) = std::io::pipe().unwrap();
+            let ended = children.run(&solve(folder), &mut |_| Ok(()), &stopped);
+            panic!("the solver has ended: {ended:?}");
         }
         "open" => {
             jail::confine().unwrap();
@@ -321,7 +333,7 @@ fn script(text: &str, folder: &tempfile::TempDir) -> String {
 }
 
 /// A solver asked about SCK, which ends at two pads.
-fn solve(folder: &tempfile::TempDir) -> Work {
+fn solve(folder: &Path) -> Work {
     let mut board = std::fs::read_to_string(SLOT).unwrap();
     board.truncate(board.trim_end().len() - 1);
     for (reference, x) in [("U1", 10), ("U2", 50)] {
@@ -331,7 +343,7 @@ fn solve(folder: &tempfile::TempDir) -> Work {
         );
     }
     board += ")\n";
-    let file = folder.path().join("ended.kicad_pcb");
+    let file = folder.join("ended.kicad_pcb");
     std::fs::write(&file, board).unwrap();
     Work {
         file,
@@ -349,14 +361,16 @@ fn a_net_is_solved_by_a_program_of_others() {
         events.push(event);
         Ok(())
     };
-    let ended = children.run(&solve(&folder), &mut tell, &stopped).unwrap();
+    let ended = children
+        .run(&solve(folder.path()), &mut tell, &stopped)
+        .unwrap();
     assert_eq!(ended.summary["net"], "SCK");
     let names: Vec<String> = files(events).into_iter().map(|made| made.name).collect();
     assert_eq!(names, ["model.xml", "solve.json", "solve.csv"]);
     assert_eq!(std::fs::read_dir(work.path()).unwrap().count(), 0);
     let unknown = Work {
         params: json!({"net": "NO_SUCH_NET"}).as_object().unwrap().clone(),
-        ..solve(&folder)
+        ..solve(folder.path())
     };
     let refused = children.run(&unknown, &mut |_| Ok(()), &stopped);
     assert_eq!(code(refused).0, "refused");
@@ -367,7 +381,7 @@ fn a_solver_that_fails_or_is_stopped_leaves_nothing() {
     for text in ["#!/bin/sh\nexit 0\n", "#!/bin/sh\necho no >&2\nexit 3\n"] {
         let folder = tempfile::tempdir().unwrap();
         let (children, work) = solving(&script(text, &folder));
-        let ended = children.run(&solve(&folder), &mut |_| Ok(()), &stopped);
+        let ended = children.run(&solve(folder.path()), &mut |_| Ok(()), &stopped);
         assert_eq!(code(ended).0, "solver", "{text}");
         assert_eq!(std::fs::read_dir(work.path()).unwrap().count(), 0);
     }
@@ -380,7 +394,48 @@ fn a_solver_that_fails_or_is_stopped_leaves_nothing() {
         }
         Ok(())
     };
-    let ended = children.run(&solve(&folder), &mut tell, &stopped);
+    let ended = children.run(&solve(folder.path()), &mut tell, &stopped);
     assert_eq!(ended, Err(Unfinished::Stopped));
     assert_eq!(std::fs::read_dir(work.path()).unwrap().count(), 0);
+}
+
+/// What there is at last; waits for it for at most a minute.
+fn eventually<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
+    let began = Instant::now();
+    loop {
+        if let Some(found) = found() {
+            return found;
+        }
+        assert!(began.elapsed() < Duration::from_secs(60), "{what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Whether a process lives: one that nobody has waited for does not.
+fn lives(pid: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat.rsplit(')').next().unwrap_or_default();
+    !state.is_empty() && !state.starts_with(" Z")
+}
+
+fn a_solver_ends_with_the_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let told = folder.path().join("pid");
+    let told_path = told.display();
+    let text = format!(
+        "#!/bin/sh\necho $$ > {told_path}.new\nmv {told_path}.new {told_path}\nexec sleep 600\n"
+    );
+    script(&text, &folder);
+    let mut host = Command::new(std::env::current_exe().unwrap())
+        .args([CHILD, "host"])
+        .arg(folder.path())
+        .env("TMPDIR", folder.path())
+        .spawn()
+        .unwrap();
+    let pid = eventually("the solver begins", || std::fs::read_to_string(&told).ok());
+    let pid = pid.trim();
+    assert!(lives(pid));
+    host.kill().unwrap();
+    host.wait().unwrap();
+    eventually("the solver ends", || (!lives(pid)).then_some(()));
 }

@@ -348,11 +348,11 @@ pub const KEYS: &[(&str, &str)] = &[
     ("emi.runs_max", "runs that are kept for one organisation"),
     (
         "emi.quota_mib",
-        "boards and results of one organisation, in MiB",
+        "boards and results of one organisation, in MiB; 1 to 1048576",
     ),
     (
         "emi.keep_days",
-        "days until a board is deleted with its runs; 0 keeps it",
+        "days until a board is deleted with its runs, at most 36500; 0 keeps it",
     ),
     (
         "emi.openems",

@@ -117,6 +117,21 @@ fn mistakes_are_named() {
             "emi.running_max: must be 1 to 64",
         ),
         (
+            "[emi]\nquota_mib = 0",
+            None,
+            "emi.quota_mib: must be 1 to 1048576",
+        ),
+        (
+            "[emi]\nquota_mib = 1048577",
+            None,
+            "emi.quota_mib: must be 1 to 1048576",
+        ),
+        (
+            "[emi]\nkeep_days = 36501",
+            None,
+            "emi.keep_days: must be 0 to 36500",
+        ),
+        (
             "[emi]\nopenems = \"openEMS\"",
             None,
             "emi.openems: must be an absolute path",

@@ -162,12 +162,6 @@ impl RulesFile {
         })?;
         let text: Text = serde_saphyr::from_str_with_options(text, options())
             .map_err(|error| refusal(&error))?;
-        if text.version != VERSION {
-            return Err(Refusal::whole(format!(
-                "the rules file is of version {}; this reads version {VERSION}",
-                text.version
-            )));
-        }
         settings(text)
     }
 }
@@ -206,6 +200,12 @@ fn refusal(error: &serde_saphyr::Error) -> Refusal {
 
 /// Settings of what was read, if they can be.
 pub(super) fn settings(text: Text) -> Result<RulesFile, Refusal> {
+    if text.version != VERSION {
+        return Err(Refusal::whole(format!(
+            "the rules file is of version {}; this reads version {VERSION}",
+            text.version
+        )));
+    }
     check_lists(&text)?;
     let mut file = RulesFile::default();
     file.board(&text.board)?;

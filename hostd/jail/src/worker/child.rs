@@ -13,6 +13,8 @@ use rustix::process::{
     setpriority_process,
 };
 
+use super::bond::end_with_parent;
+use super::folder::{self, Watch};
 use super::{LimitHit, REASON_BYTES_MAX, Worker, WorkerError, WorkerLimits};
 
 /// Bytes moved at once.
@@ -93,12 +95,13 @@ pub(super) fn run(
         output_bytes: 0,
         reason: Vec::new(),
     };
-    let talked = talk(&worker.limits, &mut running, cancelled, &mut streams);
+    let talked = talk(worker, &mut running, cancelled, &mut streams);
     // What it started goes with it, before its own end is looked at.
     let _ = kill_process_group(running.pid, Signal::KILL);
     let status = running.child.wait();
     running.is_gone = true;
     talked?;
+    folder::check(worker)?;
     judge(
         &worker.limits,
         status.map_err(WorkerError::Pipe)?,
@@ -116,6 +119,7 @@ fn start(worker: &Worker) -> Result<Running, WorkerError> {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
+    end_with_parent(&mut command);
     let mut child = command.spawn().map_err(WorkerError::Start)?;
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let Some(pid) = pid else {
@@ -155,12 +159,13 @@ fn bound(pid: Pid, limits: &WorkerLimits) -> io::Result<()> {
 
 /// Moves bytes until the child has ended.
 fn talk(
-    limits: &WorkerLimits,
+    worker: &Worker,
     running: &mut Running,
     cancelled: &PipeReader,
     streams: &mut Streams<'_>,
 ) -> Result<(), WorkerError> {
-    let failed = WorkerError::Pipe;
+    let (limits, failed) = (&worker.limits, WorkerError::Pipe);
+    let mut watch = Watch::new(worker);
     let end = pidfd_open(running.pid, PidfdFlags::empty()).map_err(|error| failed(error.into()))?;
     let mut input = running.child.stdin.take();
     let mut output = running.child.stdout.take();
@@ -196,7 +201,7 @@ fn talk(
             (Some(end.as_fd()).filter(|_| !has_ended), PollFlags::IN),
             (Some(cancelled.as_fd()), PollFlags::IN),
         ];
-        let ready = wait(fds, left).map_err(failed)?;
+        let ready = wait(fds, left.min(watch.look()?)).map_err(failed)?;
         if ready.cancelled {
             return Err(WorkerError::Cancelled);
         }

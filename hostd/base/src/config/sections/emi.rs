@@ -11,6 +11,12 @@ const UPLOAD_MIB: RangeInclusive<u32> = 1..=2047;
 /// Memory of a run that makes sense, in MiB.
 const MEMORY_MIB: RangeInclusive<u32> = 256..=65_536;
 
+/// What one organisation may keep, in MiB: without room for anything, nothing could be uploaded; 1 TiB at most.
+const QUOTA_MIB: RangeInclusive<u32> = 1..=1_048_576;
+
+/// Days until boards are deleted, or 0: a hundred years at most.
+const KEEP_DAYS: RangeInclusive<u32> = 0..=36_500;
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EmiConfig {
@@ -78,6 +84,8 @@ impl EmiConfig {
             ("emi.projects_max", 1..=10_000, self.projects_max),
             ("emi.boards_max", 1..=10_000, self.boards_max),
             ("emi.runs_max", 1..=10_000, self.runs_max),
+            ("emi.quota_mib", QUOTA_MIB, self.quota_mib),
+            ("emi.keep_days", KEEP_DAYS, self.keep_days),
         ];
         for (key, range, value) in bounds {
             if !range.contains(&value) {
