@@ -215,8 +215,10 @@ impl Pod {
     ) -> Result<Session, PodError> {
         let session = self.begin(SessionKind::Console).await?;
         let fields = [("rx", rx.into()), ("tx", tx.into()), ("baud", baud.into())];
-        let parity = parity.map(|parity| ("parity", parity.name().into()));
-        let request = commands::request("uart_proxy_start", fields.into_iter().chain(parity));
+        let mut request = commands::request("uart_proxy_start", fields);
+        if let Some(parity) = parity {
+            request.insert("parity".to_owned(), parity.name().into());
+        }
         Ok(session.switch(&request).await?.0)
     }
 

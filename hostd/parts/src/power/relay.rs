@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use base::config::Parity;
+use pod_protocol::Parity;
 use tokio::time::{Duration, timeout};
 
 use super::source::Trouble;
