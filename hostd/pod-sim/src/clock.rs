@@ -1,5 +1,5 @@
-//! The pod's time: the machine's, less the time that the simulation itself needs. However slow the machine
-//! is, what the pod and its target do takes as long as on a real bench, in the pod's time.
+//! The pod's time: the machine's, less the time that the target is computed in. However slow the machine is, what the target
+//! does takes as long as on a real bench, in the pod's time.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -61,15 +61,18 @@ impl Shared {
         self.clock.sleep_until(ns).await;
     }
 
-    /// Runs `work` on the pod's state, at the current instant. For the pod this takes no time.
+    /// Runs `work` on the pod's state, at the current instant.
     pub(crate) fn with<T>(&self, work: impl FnOnce(&mut World, u64) -> T) -> T {
         // Every state that a panicking command can leave is valid: claims come before changes.
         let mut world = self.world.lock().unwrap_or_else(PoisonError::into_inner);
+        // The target and an emulated sensor do what is due, before and after anyone sees the state. However long that is
+        // computed, for the pod it is an instant.
         let stopped = self.clock.stop();
         let now_ns = stopped.now_ns();
-        // The target and an emulated sensor do what is due, before and after anyone sees the state.
         world.catch_up(now_ns);
+        drop(stopped);
         let done = work(&mut world, now_ns);
+        let _stopped = self.clock.stop();
         world.catch_up(now_ns);
         done
     }
