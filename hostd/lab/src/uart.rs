@@ -11,7 +11,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use pods::{Parity, Pod, PodState};
+use pods::Pod;
 use tokio::sync::watch;
 
 use crate::leases::{Busy, Visit};
@@ -178,7 +178,10 @@ impl Uarts {
         }
         let visit = admitted.map_err(UartError::Held)?;
         let begins = self.clock.now_ms().saturating_mul(POSITIONS_PER_MS);
-        let setting = (wish.setting(), parity(pod));
+        let parity = pod
+            .status()
+            .and_then(|facts| facts.capabilities.uart_parity);
+        let setting = (wish.setting(), parity);
         let (line, requests) = Line::new(visit.fence(), setting, entry.end.max(begins));
         let line = Arc::new(line);
         entry.line = Some(line.clone());
@@ -229,16 +232,6 @@ impl Uarts {
     fn lines(&self) -> MutexGuard<'_, HashMap<String, Entry>> {
         // Each change is one assignment, so a panic elsewhere leaves the map whole.
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// The parity that the UART of a pod begins with, if it has one.
-fn parity(pod: &Pod) -> Option<Parity> {
-    match pod.state() {
-        PodState::Online(facts) | PodState::Reconnecting { facts, .. } => {
-            facts.capabilities.uart_parity
-        }
-        PodState::Connecting | PodState::Offline { .. } => None,
     }
 }
 
