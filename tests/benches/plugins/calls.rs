@@ -1,11 +1,10 @@
-//! Calls of a component in each language: what the server says each took, on one connection. `cargo xtask plugins` leaves the
-//! components in `target/plugins`, each in a folder of its language with its manifest.
+//! Calls of a component in each language: what the server says each took, on one connection.
 
-use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use tests::package;
 
+use crate::languages::{first_route, languages};
 use crate::site::{Site, median, ms};
 
 const CALLS: usize = 2_000;
@@ -24,24 +23,9 @@ pub(crate) fn run() {
     );
     let own = package::component("guests/plugin.wasm").unwrap();
     row("rust (tests)", &own, "/mark");
-    let folder = package::handlers().unwrap().join("../plugins");
-    let mut found: Vec<PathBuf> = match std::fs::read_dir(&folder) {
-        Ok(entries) => entries.map(|entry| entry.unwrap().path()).collect(),
-        Err(_) => Vec::new(),
-    };
-    found.retain(|path| path.join("plugin.wasm").is_file());
-    found.sort();
-    if found.is_empty() {
-        println!("  other languages: skipped, since `cargo xtask plugins` has built none");
+    for (language, component) in languages() {
+        row(&language, &component, "");
     }
-    for path in found {
-        let component = std::fs::read(path.join("plugin.wasm")).unwrap();
-        row(&name(&path), &component, "");
-    }
-}
-
-fn name(path: &Path) -> String {
-    path.file_name().unwrap().to_string_lossy().into_owned()
 }
 
 /// `path`: of the route that is called; empty = the first that takes a plain GET.
@@ -66,23 +50,6 @@ fn row(language: &str, component: &[u8], path: &str) {
         times[1],
         component.len() / 1000
     );
-}
-
-/// The first route without placeholders that answers a GET.
-fn first_route(site: &Site, id: &str) -> String {
-    let document = site
-        .server
-        .client()
-        .get("/api/openapi.json")
-        .unwrap()
-        .expect(200);
-    let prefix = format!("/api/x/{id}");
-    let paths = document["paths"].as_object().unwrap();
-    let mut own = paths.iter().filter_map(|(path, operations)| {
-        let rest = path.strip_prefix(&prefix)?;
-        (operations["get"].is_object() && !rest.contains('{')).then(|| rest.to_owned())
-    });
-    own.next().expect("a route that takes a GET")
 }
 
 fn call(site: &Site, path: &str) -> f64 {

@@ -2,7 +2,7 @@
 //!
 //! - `calls`: calls of a component in each language, fresh and reused.
 //! - `install`: from an operator's order, or a package in the watched folder, to the first answer of a version that was never
-//!   compiled.
+//!   compiled, in each language.
 //! - `swap`: versions that follow one another under 64 callers, uploads and sockets; how long the exchange alone takes, from
 //!   a version that is ready to be called to one that is.
 //! - `leak`: what 1,000 swaps leave behind.
@@ -22,6 +22,7 @@
 mod calls;
 mod hostile;
 mod install;
+mod languages;
 mod leak;
 mod requests;
 mod site;
