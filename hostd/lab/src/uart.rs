@@ -51,7 +51,8 @@ pub struct Setting {
     pub rx: u8,
     /// Channel that talks to it.
     pub tx: u8,
-    /// Bits per second, 300 to 4,000,000.
+    /// Bits per second, [`UART_BAUD_MIN`](pods::protocol::UART_BAUD_MIN) to
+    /// [`UART_BAUD_MAX`](pods::protocol::UART_BAUD_MAX).
     pub baud: u32,
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base::config::{self, UartPart};
 use pod_protocol::escape::Escape;
-use pod_protocol::{Parity, UART_BREAK_MS, UART_BREAK_MS_MAX};
+use pod_protocol::{Parity, UART_BAUD_MAX, UART_BAUD_MIN, UART_BREAK_MS, UART_BREAK_MS_MAX};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Duration, Instant, sleep, sleep_until, timeout, timeout_at};
@@ -19,7 +19,7 @@ use crate::presence::{Part, Presences};
 use crate::refuse::Refuse;
 use crate::tty::{Setting, Tty};
 
-const BAUD: std::ops::RangeInclusive<i64> = 300..=4_000_000;
+const BAUD: std::ops::RangeInclusive<i64> = UART_BAUD_MIN as i64..=UART_BAUD_MAX as i64;
 const DEFAULT_BAUD: u32 = 115_200;
 const BREAK_MS: std::ops::RangeInclusive<i64> = 1..=UART_BREAK_MS_MAX.cast_signed();
 

@@ -1,15 +1,10 @@
 //! A serial port's settings over Telnet (RFC 2217), as far as the UART of a device has them: 8 data bits, a parity bit if
-//! the line can have one, one stop bit, any rate within [`BAUD`], breaks of a fixed length. What is asked beyond that is
+//! the line can have one, one stop bit, any rate of a UART, breaks of a fixed length. What is asked beyond that is
 //! answered with what there is.
 
-use std::ops::RangeInclusive;
-
-use pod_protocol::Parity;
+use pod_protocol::{Parity, UART_BAUD_MAX, UART_BAUD_MIN};
 
 use super::telnet::{self, Heard, Reader, Verb};
-
-/// Bits per second that a pod's UART has.
-pub const BAUD: RangeInclusive<u32> = 300..=4_000_000;
 
 /// Telnet options (RFC 856, 857, 858, 2217).
 const BINARY: u8 = 0;
@@ -246,7 +241,7 @@ impl Rfc2217 {
     }
 
     fn ask_baud(&mut self, baud: u32, out: &mut Vec<u8>) -> Option<Asked> {
-        let is_new = baud != self.baud && BAUD.contains(&baud);
+        let is_new = baud != self.baud && (UART_BAUD_MIN..=UART_BAUD_MAX).contains(&baud);
         if !is_new || self.bauds_waiting >= WAITING_MAX {
             // It has the rate already, or only asks which one there is, or cannot have that one.
             if self.bauds_waiting == 0 {

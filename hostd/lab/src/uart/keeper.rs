@@ -9,7 +9,7 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use bytes::{Buf, Bytes};
-use pods::protocol::UART_BREAK_MS;
+use pods::protocol::{UART_BAUD_MIN, UART_BREAK_MS};
 use pods::{Parity, Pod, PodError, PodState, Session};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::sync::{mpsc, watch};
@@ -34,7 +34,7 @@ const RETURN_WAIT: Duration = Duration::from_secs(30);
 const RETRY_PAUSE: Duration = Duration::from_millis(100);
 
 /// The break of a pod that has no command for it: a zero sent so slowly that its nine low bits last [`UART_BREAK_MS`].
-const BREAK_BAUD: u32 = 300;
+const BREAK_BAUD: u32 = UART_BAUD_MIN;
 
 /// Time until the zero is sent: ten bits and the pod's own delay.
 const BREAK_WAIT: Duration = Duration::from_millis(50);
