@@ -11,7 +11,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use pods::Pod;
+use pods::{Parity, Pod};
 use tokio::sync::watch;
 
 use crate::leases::{Busy, Visit};
@@ -54,6 +54,8 @@ pub struct Setting {
     /// Bits per second, [`UART_BAUD_MIN`](pods::protocol::UART_BAUD_MIN) to
     /// [`UART_BAUD_MAX`](pods::protocol::UART_BAUD_MAX).
     pub baud: u32,
+    /// What its parity bit is like; none: the device has no such bit, ever.
+    pub parity: Option<Parity>,
 }
 
 /// What a client that opens a line asks for.
@@ -62,7 +64,7 @@ pub struct Wish {
     pub rx: Option<u8>,
     pub tx: Option<u8>,
     pub baud: Option<u32>,
-    /// Fills in what is not asked for, if the line is not open yet.
+    /// Fills in what is not asked for, if the line is not open yet. The parity is the device's.
     pub default: Setting,
     /// Voltage of the pod's logic bank, selected if none is: 1800 or 3300.
     pub bank_mv: u32,
@@ -182,7 +184,10 @@ impl Uarts {
         let parity = pod
             .status()
             .and_then(|facts| facts.capabilities.uart_parity);
-        let setting = (wish.setting(), parity);
+        let setting = Setting {
+            parity,
+            ..wish.setting()
+        };
         let (line, requests) = Line::new(visit.fence(), setting, entry.end.max(begins));
         let line = Arc::new(line);
         entry.line = Some(line.clone());
@@ -251,13 +256,14 @@ impl Wish {
             rx: self.rx.unwrap_or(self.default.rx),
             tx: self.tx.unwrap_or(self.default.tx),
             baud: self.baud.unwrap_or(self.default.baud),
+            ..self.default
         }
     }
 }
 
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { rx, tx, baud } = self;
+        let Self { rx, tx, baud, .. } = self;
         write!(f, "rx {rx}, tx {tx}, {baud} baud")
     }
 }

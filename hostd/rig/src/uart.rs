@@ -74,7 +74,12 @@ impl Rig {
             rx: Some(rx),
             tx: Some(tx),
             baud: Some(baud),
-            default: Setting { rx, tx, baud },
+            default: Setting {
+                rx,
+                tx,
+                baud,
+                parity: None,
+            },
             bank_mv: wiring.la_mv,
             after: None,
         })

@@ -122,7 +122,7 @@ impl Client {
                 return Some(Told::Error { code, message }.text());
             }
             Ok(Control::Baud { baud }) => Request::Baud(baud),
-            Ok(Control::Parity { .. }) if self.seat.line().parity().is_none() => {
+            Ok(Control::Parity { .. }) if self.seat.line().setting().parity.is_none() => {
                 return Some(no_parity());
             }
             Ok(Control::Parity { parity }) => Request::Parity(parity),
@@ -135,8 +135,8 @@ impl Client {
 
     fn open(&self, offset: u64, because: Because) -> String {
         let line = self.seat.line();
-        let setting = (line.setting(), line.parity());
-        control::open(&self.device, setting, self.seat.drives, offset, because)
+        let drives = self.seat.drives;
+        control::open(&self.device, line.setting(), drives, offset, because)
     }
 
     fn told(&self, notice: Found<Notice>) -> String {

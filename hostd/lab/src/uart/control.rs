@@ -196,12 +196,17 @@ impl Told<'_> {
 /// The `open` message for one client.
 pub(super) fn open(
     device_id: &str,
-    (setting, parity): (Setting, Option<Parity>),
+    setting: Setting,
     writable: bool,
     offset: u64,
     because: Because,
 ) -> String {
-    let Setting { rx, tx, baud } = setting;
+    let Setting {
+        rx,
+        tx,
+        baud,
+        parity,
+    } = setting;
     Told::Open {
         device_id,
         rx,
@@ -266,18 +271,15 @@ mod tests {
             rx: 5,
             tx: 4,
             baud: 115_200,
+            parity: None,
         };
         assert_eq!(
-            open("01X", (setting, None), true, 7, Because::DeviceBack),
+            open("01X", setting, true, 7, Because::DeviceBack),
             r#"{"type":"open","device_id":"01X","rx":5,"tx":4,"baud":115200,"writable":true,"offset":7,"because":"device_back"}"#
         );
-        let odd = open(
-            "01X",
-            (setting, Some(Parity::Odd)),
-            true,
-            7,
-            Because::Connected,
-        );
+        let parity = Some(Parity::Odd);
+        let odd = Setting { parity, ..setting };
+        let odd = open("01X", odd, true, 7, Because::Connected);
         assert!(
             odd.contains(r#""baud":115200,"parity":"odd","writable""#),
             "{odd}"
