@@ -5,6 +5,7 @@
 mod codec;
 mod rfc2217;
 mod serve;
+mod setting;
 mod telnet;
 
 #[cfg(test)]
