@@ -40,6 +40,7 @@ impl Host for View<'_> {
             rx: wish.rx,
             tx: wish.tx,
             baud: wish.baud,
+            parity: None,
             default: setting(wish.default),
             bank_mv: wish.bank_mv,
             after: wish.after,

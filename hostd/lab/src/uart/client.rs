@@ -9,7 +9,7 @@ use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 
 use super::control::{self, Because, Code, Control, Notice, Told};
 use super::line::{Chunk, End, Request, Seat, WRITE_BYTES_MAX};
-use super::{Tap, Work};
+use super::{NO_PARITY, Tap, Work};
 use base::live::{Ending, Goodbye, Live, Peer, Said};
 use base::ring::{Cursor, Found};
 
@@ -223,7 +223,7 @@ fn read_only() -> String {
 
 fn no_parity() -> String {
     let code = Code::SettingRefused;
-    let message = "the UART of this device has no parity bit, whatever is asked for";
+    let message = NO_PARITY;
     Told::Error { code, message }.text()
 }
 
