@@ -124,12 +124,23 @@ fn the_terminal_talks_and_says_why_it_ends() {
     assert_eq!(flashed.expect(200)["ok"], true);
     // Until then the firmware accepts no commands.
     seen.until(b"APP_OK");
-    let mut child = console(&server.api_key, &["--until", "commands:", "--for", "60s"]);
+    // A pod has no parity bit.
+    let talk = ["--parity", "none", "--until", "commands:", "--for", "60s"];
+    let mut child = console(&server.api_key, &talk);
     let mut typed = child.stdin.take().unwrap();
     typed.write_all(b"help\r").unwrap();
     let ended = child.wait_with_output().unwrap();
     assert!(ended.status.success(), "{}", text(&ended.stderr));
     assert!(text(&ended.stdout).contains("commands:"));
+
+    let even = console(&server.api_key, &["--parity", "even", "--for", "60s"]);
+    let even = even.wait_with_output().unwrap();
+    assert!(!even.status.success());
+    assert!(
+        text(&even.stderr).contains("no parity bit"),
+        "{}",
+        text(&even.stderr)
+    );
 
     let refused = console("bk_none", &[]).wait_with_output().unwrap();
     assert!(!refused.status.success());

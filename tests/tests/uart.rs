@@ -263,8 +263,15 @@ fn who_holds_the_lease_writes_and_the_others_listen() {
     listener.expect(b"ours");
     listener.write(b"mine?");
     assert_eq!(listener.told("error")["code"], "read_only");
-    listener.say(&json!({"type": "break"}));
-    assert_eq!(listener.told("error")["code"], "read_only");
+    for setting in [
+        json!({"type": "break"}),
+        json!({"type": "baud", "baud": 9600}),
+        // Nobody may set it who may not write, whether the device has one or not.
+        json!({"type": "parity", "parity": "even"}),
+    ] {
+        listener.say(&setting);
+        assert_eq!(listener.told("error")["code"], "read_only", "{setting}");
+    }
     holder.write(b"!");
     listener.expect(b"!");
     holder.expect(b"!");

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use pod_protocol::Parity;
+use pod_protocol::{Parity, UART_BAUD_MAX, UART_BAUD_MIN};
 
 use crate::dap::Requests;
 use crate::gdb::{self, DebugError, Debugger, Flash, REGISTERS, Register, Watchpoint, Wire};
@@ -27,7 +27,7 @@ pub fn rfc2217(bytes: &[u8]) {
             for asked in port.receive(piece, &mut out) {
                 match asked {
                     Asked::Bytes(bytes) => text.extend(bytes),
-                    Asked::Baud(baud) if !crate::serial::BAUD.contains(&baud) => {
+                    Asked::Baud(baud) if !(UART_BAUD_MIN..=UART_BAUD_MAX).contains(&baud) => {
                         panic!("{baud} baud")
                     }
                     setting => settings.push(setting),

@@ -5,6 +5,7 @@
 mod codec;
 mod rfc2217;
 mod serve;
+mod setting;
 mod telnet;
 
 #[cfg(test)]
@@ -15,7 +16,6 @@ use pod_protocol::Parity;
 use tokio::sync::mpsc;
 
 pub use codec::Codec;
-pub use rfc2217::BAUD;
 pub use serve::{Served, serve};
 
 pub(crate) use rfc2217::{Asked, Rfc2217};
@@ -25,7 +25,8 @@ pub(crate) use rfc2217::{Asked, Rfc2217};
 pub enum ToLine {
     /// What a client wrote.
     Bytes(Bytes),
-    /// Bits per second from here on, within [`BAUD`].
+    /// Bits per second from here on, [`UART_BAUD_MIN`](pod_protocol::UART_BAUD_MIN) to
+    /// [`UART_BAUD_MAX`](pod_protocol::UART_BAUD_MAX).
     Baud(u32),
     /// With this parity bit from here on. Only for a line that has a parity.
     Parity(Parity),

@@ -26,6 +26,7 @@ mod tap;
 
 pub use client::Client;
 pub use during::{During, Stage, Work};
+pub use pods::Parity;
 pub use tap::{Tap, TapEnd};
 
 use keeper::Keeper;
@@ -40,6 +41,9 @@ pub(crate) const LINGER: Duration = Duration::from_secs(2);
 /// Time for an ending line to be gone, before the next client is refused.
 const HANDOVER_WAIT: Duration = Duration::from_secs(5);
 
+/// Why a parity cannot be had.
+const NO_PARITY: &str = "the UART of this device has no parity bit, whatever is asked for";
+
 /// Upper bound of positions per millisecond, above the fastest line, so that a later line has
 /// higher positions, even after a restart.
 const POSITIONS_PER_MS: u64 = 512;
@@ -51,8 +55,11 @@ pub struct Setting {
     pub rx: u8,
     /// Channel that talks to it.
     pub tx: u8,
-    /// Bits per second, 300 to 4,000,000.
+    /// Bits per second, [`UART_BAUD_MIN`](pods::protocol::UART_BAUD_MIN) to
+    /// [`UART_BAUD_MAX`](pods::protocol::UART_BAUD_MAX).
     pub baud: u32,
+    /// What its parity bit is like; none: the device has no such bit, ever.
+    pub parity: Option<Parity>,
 }
 
 /// What a client that opens a line asks for.
@@ -61,7 +68,8 @@ pub struct Wish {
     pub rx: Option<u8>,
     pub tx: Option<u8>,
     pub baud: Option<u32>,
-    /// Fills in what is not asked for, if the line is not open yet.
+    pub parity: Option<Parity>,
+    /// Fills in what is not asked for, if the line is not open yet. The parity is the device's.
     pub default: Setting,
     /// Voltage of the pod's logic bank, selected if none is: 1800 or 3300.
     pub bank_mv: u32,
@@ -181,7 +189,7 @@ impl Uarts {
         let parity = pod
             .status()
             .and_then(|facts| facts.capabilities.uart_parity);
-        let setting = (wish.setting(), parity);
+        let setting = wish.setting(parity)?;
         let (line, requests) = Line::new(visit.fence(), setting, entry.end.max(begins));
         let line = Arc::new(line);
         entry.line = Some(line.clone());
@@ -241,22 +249,95 @@ impl Setting {
         wish.rx.is_none_or(|rx| rx == self.rx)
             && wish.tx.is_none_or(|tx| tx == self.tx)
             && wish.baud.is_none_or(|baud| baud == self.baud)
+            && wish
+                .parity
+                .is_none_or(|parity| parity == self.parity.unwrap_or(Parity::None))
     }
 }
 
 impl Wish {
-    fn setting(&self) -> Setting {
-        Setting {
+    /// The setting of a line that is opened for this, on a device with this parity if nothing else is asked for.
+    fn setting(&self, own: Option<Parity>) -> Result<Setting, UartError> {
+        let has_bit = matches!(self.parity, Some(Parity::Even | Parity::Odd));
+        if own.is_none() && has_bit {
+            return Err(UartError::Refused(NO_PARITY.to_owned()));
+        }
+        Ok(Setting {
             rx: self.rx.unwrap_or(self.default.rx),
             tx: self.tx.unwrap_or(self.default.tx),
             baud: self.baud.unwrap_or(self.default.baud),
-        }
+            parity: own.map(|own| self.parity.unwrap_or(own)),
+        })
     }
 }
 
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { rx, tx, baud } = self;
-        write!(f, "rx {rx}, tx {tx}, {baud} baud")
+        let Self {
+            rx,
+            tx,
+            baud,
+            parity,
+        } = self;
+        write!(f, "rx {rx}, tx {tx}, {baud} baud")?;
+        match parity {
+            Some(parity) => write!(f, ", parity {}", parity.name()),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DEFAULT: Setting = Setting {
+        rx: 5,
+        tx: 4,
+        baud: 115_200,
+        parity: None,
+    };
+
+    fn wish(parity: Option<Parity>) -> Wish {
+        Wish {
+            rx: None,
+            tx: None,
+            baud: None,
+            parity,
+            default: DEFAULT,
+            bank_mv: 3300,
+            after: None,
+        }
+    }
+
+    #[test]
+    fn a_line_begins_with_the_parity_that_is_asked_for_or_the_device_s_own() {
+        let (none, even, odd) = (Parity::None, Parity::Even, Parity::Odd);
+        for (asked, own, is) in [
+            (None, None, None),
+            (None, Some(even), Some(even)),
+            (Some(odd), Some(even), Some(odd)),
+            (Some(none), Some(even), Some(none)),
+            (Some(none), None, None),
+        ] {
+            let setting = wish(asked).setting(own).unwrap();
+            assert_eq!(setting.parity, is, "{asked:?} {own:?}");
+            assert!(setting.suits(&wish(asked)));
+        }
+        let refused = wish(Some(even)).setting(None).unwrap_err();
+        assert!(matches!(refused, UartError::Refused(_)), "{refused}");
+    }
+
+    #[test]
+    fn a_line_with_another_parity_is_a_conflict_that_names_it() {
+        let parity = Some(Parity::Odd);
+        let line = Setting { parity, ..DEFAULT };
+        assert!(line.suits(&wish(None)) && line.suits(&wish(parity)));
+        assert!(!line.suits(&wish(Some(Parity::Even))));
+        assert_eq!(line.to_string(), "rx 5, tx 4, 115200 baud, parity odd");
+        // A pod has no such bit, which is what `none` asks for.
+        assert!(DEFAULT.suits(&wish(Some(Parity::None))));
+        assert!(!DEFAULT.suits(&wish(parity)));
+        assert_eq!(DEFAULT.to_string(), "rx 5, tx 4, 115200 baud");
     }
 }

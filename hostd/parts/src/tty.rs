@@ -13,8 +13,8 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::ioctl::{NoArg, Opcode, ioctl};
 use rustix::termios::{
-    ControlModes, OptionalActions, QueueSelector, SpecialCodeIndex, Termios, ioctl_tiocexcl,
-    tcdrain, tcflush, tcgetattr, tcsetattr,
+    ControlModes, InputModes, OptionalActions, QueueSelector, SpecialCodeIndex, Termios,
+    ioctl_tiocexcl, tcdrain, tcflush, tcgetattr, tcsetattr,
 };
 use tokio::io::unix::AsyncFd;
 use tokio::task::spawn_blocking;
@@ -27,7 +27,9 @@ const TIOCCBRK: Opcode = 0x5428;
 const RATE_OFF_PERCENT_MAX: u64 = 3;
 
 /// The bits of a port's settings that say which parity it has.
-const PARITY: ControlModes = ControlModes::PARENB.union(ControlModes::PARODD);
+const PARITY: ControlModes = ControlModes::PARENB
+    .union(ControlModes::PARODD)
+    .union(ControlModes::CMSPAR);
 
 /// How a port is set; 8 data bits and one stop bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -226,6 +228,9 @@ fn set(fd: impl AsFd, setting: Setting) -> io::Result<()> {
 }
 
 fn apply(settings: &mut Termios, setting: Setting) {
+    // Whoever had the port before may have left it throwing away what has another parity, or slowing down the target
+    // with characters of its own.
+    settings.input_modes = InputModes::empty();
     let modes = &mut settings.control_modes;
     modes.remove(ControlModes::CSIZE | ControlModes::CSTOPB | ControlModes::CRTSCTS);
     modes.remove(PARITY);
@@ -277,7 +282,7 @@ mod tests {
 
     /// Looked at before a PTY forgets it.
     #[test]
-    fn frames_have_eight_bits_and_the_parity_that_is_asked_for() {
+    fn a_port_is_set_as_it_is_asked_for_whoever_had_it_before() {
         let port = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         for (parity, bits) in [
             (Parity::None, ControlModes::empty()),
@@ -285,14 +290,12 @@ mod tests {
             (Parity::Odd, ControlModes::PARENB | ControlModes::PARODD),
         ] {
             let mut settings = tcgetattr(&port).unwrap();
-            settings.control_modes |=
-                ControlModes::PARODD | ControlModes::CSTOPB | ControlModes::CRTSCTS;
+            settings.control_modes |= PARITY | ControlModes::CSTOPB | ControlModes::CRTSCTS;
+            settings.input_modes |= InputModes::IGNPAR | InputModes::INPCK | InputModes::IXOFF;
             apply(&mut settings, Setting { baud: 9600, parity });
-            let all = ControlModes::PARENB
-                | ControlModes::PARODD
-                | ControlModes::CSTOPB
-                | ControlModes::CRTSCTS;
+            let all = PARITY | ControlModes::CSTOPB | ControlModes::CRTSCTS;
             assert_eq!(settings.control_modes & all, bits);
+            assert_eq!(settings.input_modes, InputModes::empty());
             assert!(settings.control_modes.contains(ControlModes::CS8));
         }
     }

@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base::config::{self, UartPart};
 use pod_protocol::escape::Escape;
-use pod_protocol::{Parity, UART_BREAK_MS, UART_BREAK_MS_MAX};
+use pod_protocol::{Parity, UART_BAUD_MAX, UART_BAUD_MIN, UART_BREAK_MS, UART_BREAK_MS_MAX};
 use serde_json::{Value, json};
-use tokio::sync::{mpsc, oneshot};
-use tokio::time::{Duration, Instant, sleep, sleep_until, timeout, timeout_at};
+use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::time::{Duration, Instant, sleep, sleep_until, timeout};
 
 use crate::args::Args;
 use crate::bench::PIPE_BYTES;
@@ -19,7 +19,11 @@ use crate::presence::{Part, Presences};
 use crate::refuse::Refuse;
 use crate::tty::{Setting, Tty};
 
-const BAUD: std::ops::RangeInclusive<i64> = 300..=4_000_000;
+mod line_break;
+
+use line_break::{AHEAD_MAX, Break, unsent};
+
+const BAUD: std::ops::RangeInclusive<i64> = UART_BAUD_MIN as i64..=UART_BAUD_MAX as i64;
 const DEFAULT_BAUD: u32 = 115_200;
 const BREAK_MS: std::ops::RangeInclusive<i64> = 1..=UART_BREAK_MS_MAX.cast_signed();
 
@@ -41,10 +45,7 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Longest wait at the end of a session for its last bytes to be sent, so that the next rate does not garble them.
 const DRAIN_MAX: Duration = Duration::from_secs(1);
 
-/// Longest wait before a break for bytes to be sent that were given before it.
-const AHEAD_MAX: Duration = Duration::from_secs(5);
-
-/// What a port may take beside that to begin a break and to end it.
+/// What a port may take, beside [`AHEAD_MAX`] and the break itself, to begin a break and to end it.
 const BREAK_SLACK: Duration = Duration::from_secs(5);
 
 /// How often one who waits for the end of a session tries again.
@@ -56,6 +57,8 @@ pub(crate) struct Uart {
     plan: UartPart,
     presences: Arc<Presences>,
     state: Mutex<State>,
+    /// Nothing can be done with the open port any more.
+    given_up: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -75,41 +78,13 @@ struct Session {
     channels: (u8, u8),
 }
 
-/// A wish to hold the target's receive line low.
-#[derive(Debug)]
-struct Break {
-    lasts: Duration,
-    /// Learns how it went.
-    done: oneshot::Sender<io::Result<()>>,
-}
-
-impl Break {
-    /// Holds the line of a port low, once what was written is sent, unless nobody waits for it any more.
-    async fn hold(&self, port: &Tty, sent: Instant) -> io::Result<()> {
-        let until = Instant::now() + AHEAD_MAX;
-        let drained = timeout_at(until, port.drain()).await;
-        drained.map_err(|_| unsent())??;
-        // The device has bytes of its own to send.
-        sleep_until(sent.min(until)).await;
-        if self.done.is_closed() {
-            return Ok(());
-        }
-        port.hold_low(true).await?;
-        sleep(self.lasts).await;
-        port.hold_low(false).await
-    }
-}
-
-fn unsent() -> io::Error {
-    io::Error::other("the serial port is busy with bytes from before the break")
-}
-
 impl Uart {
     pub(crate) fn new(plan: UartPart, presences: Arc<Presences>) -> Self {
         Self {
             plan,
             presences,
             state: Mutex::default(),
+            given_up: Notify::new(),
         }
     }
 
@@ -141,9 +116,13 @@ impl Uart {
             let ended = match opened {
                 Ok(port) => {
                     let port = Arc::new(port);
+                    let given_up = self.given_up.notified();
                     self.state().port = Some(port.clone());
                     self.presences.there(Part::Uart);
-                    let ended = self.read(&port).await;
+                    let ended = tokio::select! {
+                        ended = self.read(&port) => ended,
+                        () = given_up => io::Error::other("the serial port did not end a break"),
+                    };
                     let mut state = self.state();
                     state.port = None;
                     // It ends, since nobody sends it anything any more.
@@ -175,6 +154,14 @@ impl Uart {
                 // It may have ended meanwhile.
                 let _ = session.send(buffer[..count].to_vec()).await;
             }
+        }
+    }
+
+    /// Has a port opened anew, which sets everything about it, unless that was done since.
+    fn give_up(&self, port: &Arc<Tty>) {
+        let present = self.state().port.clone();
+        if present.is_some_and(|present| Arc::ptr_eq(&present, port)) {
+            self.given_up.notify_waiters();
         }
     }
 
@@ -321,11 +308,11 @@ impl Opened {
 
     /// Holds the line low once all was sent; what arrives meanwhile goes to the client.
     async fn send_break(&mut self, wish: Break, client: &mut Client) -> Result<(), Gone> {
-        let (port, sent) = (self.port.clone(), self.sent);
+        let (uart, port, sent) = (self.uart.clone(), self.port.clone(), self.sent);
         let (over, mut is_over) = oneshot::channel::<()>();
         // A task of its own: neither a client that takes nothing nor the end of this session makes it longer.
         tokio::spawn(async move {
-            let held = wish.hold(&port, sent).await;
+            let held = wish.hold(&uart, &port, sent).await;
             // Who asked may have gone.
             let _ = wish.done.send(held);
             drop(over);

@@ -55,7 +55,9 @@ mod yaml;
 
 pub use caps::Caps;
 pub use condition::When;
-pub use definition::action::{BusDecoder, CaptureKind, Edge, Mapping, Output, Power, Rail, Switch};
+pub use definition::action::{
+    BusDecoder, CaptureKind, Edge, Mapping, Output, Parity, Power, Rail, Switch,
+};
 pub use definition::decoder::Decoder;
 pub use pattern::{Pattern, PatternError};
 pub use predicate::{Capabilities, Capability, Mismatch, Predicate, Requirements, matches};

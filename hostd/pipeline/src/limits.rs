@@ -78,7 +78,7 @@ pub(crate) const LA_RATE_HZ_MAX: u64 = 24_000_000;
 /// Highest rate of an analog capture, in Hz.
 pub(crate) const ADC_RATE_HZ_MAX: u64 = 1_000_000;
 
-/// Bits per second of a serial line.
+/// Bits per second of a serial line, least and most.
 pub const BAUD: (u64, u64) = (300, 4_000_000);
 
 /// Longest pulse on the reset line, in milliseconds.

@@ -45,10 +45,16 @@ pub const REQUEST_LINE_BYTES_MAX: usize = 1279;
 /// that send larger ones are fine up to here.
 pub const REPLY_LINE_BYTES_MAX: usize = 1024 * 1024;
 
+/// Slowest rate of a UART, in bits per second.
+pub const UART_BAUD_MIN: u32 = 300;
+
+/// Fastest rate of a UART, in bits per second.
+pub const UART_BAUD_MAX: u32 = 4_000_000;
+
 /// How long a break on a UART may last, in milliseconds.
 pub const UART_BREAK_MS_MAX: u64 = 1_000;
 
-/// How long it lasts where nothing else is asked for: nine bits at 300 baud, the slowest rate.
+/// How long it lasts where nothing else is asked for: nine bits at [`UART_BAUD_MIN`].
 pub const UART_BREAK_MS: u64 = 30;
 
 /// Logic-analyzer channels of a pod.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use pod_protocol::connection::Stream;
 use pod_protocol::escape::Escape;
+use pod_protocol::{UART_BAUD_MAX, UART_BAUD_MIN};
 use serde_json::json;
 
 use super::args::Args;
@@ -15,7 +16,7 @@ use super::sender::Sender;
 use super::shared::Shared;
 use super::world::World;
 
-const BAUD: std::ops::RangeInclusive<i64> = 300..=4_000_000;
+const BAUD: std::ops::RangeInclusive<i64> = UART_BAUD_MIN as i64..=UART_BAUD_MAX as i64;
 const DEFAULT_BAUD: u32 = 115_200;
 
 /// Bytes read from the connection at once.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jobs::{BenchError, Cancel, Link, Until};
 use lab::leases::Entered;
-use lab::uart::{Setting, Tap, UartError, Uarts, Wish};
+use lab::uart::{Parity, Setting, Tap, UartError, Uarts, Wish};
 use pipeline::plan::Uart;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
@@ -74,7 +74,17 @@ impl Rig {
             rx: Some(rx),
             tx: Some(tx),
             baud: Some(baud),
-            default: Setting { rx, tx, baud },
+            parity: uart.parity.map(|parity| match parity {
+                pipeline::Parity::None => Parity::None,
+                pipeline::Parity::Even => Parity::Even,
+                pipeline::Parity::Odd => Parity::Odd,
+            }),
+            default: Setting {
+                rx,
+                tx,
+                baud,
+                parity: None,
+            },
             bank_mv: wiring.la_mv,
             after: None,
         })

@@ -104,3 +104,18 @@ pub(crate) fn text_of(from: impl Read) -> anyhow::Result<String> {
         Err(_) => bail!("it is no UTF-8 text"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use pipeline::limits::{BAUD, LA_CHANNELS, SAMPLES_MAX};
+    use pods::protocol::{self, UART_BAUD_MAX, UART_BAUD_MIN};
+
+    /// The format knows no pod, so it has these bounds of its own.
+    #[test]
+    fn a_pipeline_may_ask_for_what_pods_have() {
+        let rates = (u64::from(UART_BAUD_MIN), u64::from(UART_BAUD_MAX));
+        assert_eq!(BAUD, rates);
+        assert_eq!(LA_CHANNELS, u64::from(protocol::LA_CHANNELS));
+        assert_eq!(SAMPLES_MAX, protocol::LA_SAMPLES_MAX);
+    }
+}

@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use futures_util::{SinkExt, StreamExt};
 use http::header::AUTHORIZATION;
 use http::{HeaderValue, Request, Uri};
 use pod_sim::parse_time;
-use serde_json::Value;
+use pods::Parity;
+use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tokio_tungstenite::WebSocketStream;
@@ -50,6 +52,9 @@ pub struct Console {
     /// Bits per second
     #[arg(long)]
     baud: Option<u32>,
+    /// Parity bit of the line, for all who have it open; as it is if left out
+    #[arg(long, value_parser = parities())]
+    parity: Option<Parity>,
     /// End once the target has said this
     #[arg(long, value_name = "TEXT")]
     until: Option<String>,
@@ -136,6 +141,8 @@ impl Console {
     ) -> anyhow::Result<()> {
         let mut typed = terminal()?;
         let mut awaited = self.until.as_deref().map(Awaited::new);
+        // The one that the line does not have yet.
+        let mut parity = self.parity;
         loop {
             tokio::select! {
                 message = socket.next() => match message.transpose().context("listen")? {
@@ -146,17 +153,67 @@ impl Console {
                             return Ok(());
                         }
                     }
-                    Some(Message::Text(text)) => tell(&text),
+                    Some(Message::Text(text)) => {
+                        let told: Value = serde_json::from_str(&text).unwrap_or_default();
+                        match parity.map(|parity| (parity, Standing::of(parity, &told))) {
+                            Some((_, Standing::Has)) => parity = None,
+                            Some((parity, Standing::Lacks)) => {
+                                let wish = json!({"type": "parity", "parity": parity});
+                                let wish = Message::Text(wish.to_string().into());
+                                socket.send(wish).await.context("send")?;
+                            }
+                            Some((parity, Standing::Refused(why))) => {
+                                bail!("set the parity to {}: {why}", parity.name());
+                            }
+                            Some((_, Standing::Untold)) | None => {}
+                        }
+                        tell(&told);
+                    }
                     Some(Message::Close(Some(close))) if close.code != CloseCode::Normal => {
                         bail!("go on: the server closed the console: {} {}", close.code, close.reason);
                     }
                     Some(Message::Close(_)) | None => return Ok(()),
                     Some(_) => {}
                 },
-                Some(bytes) = typed.recv() => {
+                Some(bytes) = typed.recv(), if parity.is_none() => {
                     socket.send(Message::Binary(bytes.into())).await.context("send")?;
                 }
             }
+        }
+    }
+}
+
+/// What `--parity` takes.
+fn parities() -> impl TypedValueParser<Value = Parity> {
+    let names = PossibleValuesParser::new(Parity::ALL.map(Parity::name));
+    names.try_map(|name| Parity::named(&name).ok_or("no such parity"))
+}
+
+/// What a message of the server says of a parity that is wanted.
+#[derive(Debug, PartialEq, Eq)]
+enum Standing {
+    /// The line has it.
+    Has,
+    /// It has another one.
+    Lacks,
+    /// It does not get it; why.
+    Refused(String),
+    /// Nothing.
+    Untold,
+}
+
+impl Standing {
+    fn of(wanted: Parity, told: &Value) -> Self {
+        let word = |name: &str| told[name].as_str().unwrap_or_default();
+        match word("type") {
+            "open" | "parity" if word("parity") == wanted.name() => Self::Has,
+            // The device has no parity bit.
+            "open" if told["parity"].is_null() && wanted == Parity::None => Self::Has,
+            "open" => Self::Lacks,
+            "error" if matches!(word("code"), "setting_refused" | "read_only") => {
+                Self::Refused(word("message").to_owned())
+            }
+            _ => Self::Untold,
         }
     }
 }
@@ -179,8 +236,7 @@ fn terminal() -> anyhow::Result<mpsc::Receiver<Vec<u8>>> {
 }
 
 /// Events of the line go to standard error, apart from the target's output.
-fn tell(text: &str) {
-    let told: Value = serde_json::from_str(text).unwrap_or_default();
+fn tell(told: &Value) {
     let word = |name: &str| told[name].as_str().unwrap_or_default().to_owned();
     let line = match word("type").as_str() {
         "flash" | "update" => format!("{} {}", word("type"), word("state")),
@@ -222,6 +278,8 @@ impl Awaited {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
+
     use super::*;
 
     #[test]
@@ -246,6 +304,7 @@ mod tests {
             rx: Some(3),
             tx: None,
             baud: Some(9600),
+            parity: None,
             until: None,
             time: None,
         }
@@ -263,5 +322,57 @@ mod tests {
         let mut odd = console("http://bench/api");
         odd.key = "a\nb".into();
         assert!(odd.request().is_err());
+    }
+
+    #[derive(Debug, Parser)]
+    struct Line {
+        #[command(flatten)]
+        console: Console,
+    }
+
+    #[test]
+    fn a_parity_is_one_of_three_or_left_out() {
+        let parsed = |args: &[&str]| {
+            let line = [&["hostd", "01X", "--key", "bk_x"], args].concat();
+            Line::try_parse_from(line).map(|line| line.console.parity)
+        };
+        assert_eq!(parsed(&[]).unwrap(), None);
+        for parity in Parity::ALL {
+            let args = ["--parity", parity.name()];
+            assert_eq!(parsed(&args).unwrap(), Some(parity));
+        }
+        for odd in ["mark", "Even"] {
+            let refused = parsed(&["--parity", odd]).unwrap_err().to_string();
+            assert!(refused.contains("none, even, odd"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn the_line_says_how_it_stands_to_a_parity() {
+        let of = |told: Value| Standing::of(Parity::Even, &told);
+        assert_eq!(of(json!({"type": "open"})), Standing::Lacks);
+        let odd = json!({"type": "open", "parity": "odd"});
+        assert_eq!(of(odd.clone()), Standing::Lacks);
+        let even = json!({"type": "open", "parity": "even"});
+        assert_eq!(of(even), Standing::Has);
+        // What another client wanted comes first.
+        assert_eq!(
+            of(json!({"type": "parity", "parity": "odd"})),
+            Standing::Untold
+        );
+        assert_eq!(
+            of(json!({"type": "parity", "parity": "even"})),
+            Standing::Has
+        );
+        for code in ["setting_refused", "read_only"] {
+            let refused = json!({"type": "error", "code": code, "message": "no"});
+            assert_eq!(of(refused), Standing::Refused("no".to_owned()));
+        }
+        let lost = json!({"type": "error", "code": "device_offline", "message": "x"});
+        assert_eq!(of(lost), Standing::Untold);
+        // Without the bit there is none.
+        let none = json!({"type": "open"});
+        assert_eq!(Standing::of(Parity::None, &none), Standing::Has);
+        assert_eq!(Standing::of(Parity::None, &odd), Standing::Lacks);
     }
 }

@@ -40,6 +40,7 @@ impl Host for View<'_> {
             rx: wish.rx,
             tx: wish.tx,
             baud: wish.baud,
+            parity: None,
             default: setting(wish.default),
             bank_mv: wish.bank_mv,
             after: wish.after,
@@ -61,7 +62,7 @@ impl View<'_> {
             UartError::Held(busy) => Error::Held(self.door.told(&busy)),
             UartError::InUse(text) => Error::InUse(text),
             UartError::Full => Error::InUse(error.to_string()),
-            UartError::Conflict(Setting { rx, tx, baud }) => {
+            UartError::Conflict(Setting { rx, tx, baud, .. }) => {
                 Error::Conflict(WitSetting { rx, tx, baud })
             }
             UartError::Refused(text) => Error::Refused(text),
@@ -75,5 +76,11 @@ impl View<'_> {
 
 fn setting(asked: WitSetting) -> Setting {
     let WitSetting { rx, tx, baud } = asked;
-    Setting { rx, tx, baud }
+    let parity = None;
+    Setting {
+        rx,
+        tx,
+        baud,
+        parity,
+    }
 }

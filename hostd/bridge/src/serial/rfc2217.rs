@@ -1,15 +1,11 @@
 //! A serial port's settings over Telnet (RFC 2217), as far as the UART of a device has them: 8 data bits, a parity bit if
-//! the line can have one, one stop bit, any rate within [`BAUD`], breaks of a fixed length. What is asked beyond that is
+//! the line can have one, one stop bit, any rate of a UART, breaks of a fixed length. What is asked beyond that is
 //! answered with what there is.
 
-use std::ops::RangeInclusive;
+use pod_protocol::{Parity, UART_BAUD_MAX, UART_BAUD_MIN};
 
-use pod_protocol::Parity;
-
+use super::setting::{Setting, WAITING_MAX};
 use super::telnet::{self, Heard, Reader, Verb};
-
-/// Bits per second that a pod's UART has.
-pub const BAUD: RangeInclusive<u32> = 300..=4_000_000;
 
 /// Telnet options (RFC 856, 857, 858, 2217).
 const BINARY: u8 = 0;
@@ -62,9 +58,6 @@ const MODEM_READY: u8 = 0xb0;
 /// What has happened to the line that a client should know of.
 const LINE_FINE: u8 = 0;
 
-/// Settings of one kind that were asked for and not answered. A client waits for an answer before it asks again.
-const WAITING_MAX: u32 = 8;
-
 /// What a client wants of the line or of whoever serves it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Asked {
@@ -91,12 +84,10 @@ pub(crate) struct Rfc2217 {
     reader: Reader,
     ours: [Side; OURS.len()],
     theirs: [Side; THEIRS.len()],
-    /// The rate that was last asked for, or that the line has.
-    baud: u32,
-    bauds_waiting: u32,
-    /// The parity that was last asked for, or that the line has; none if it never has one.
-    parity: Option<Parity>,
-    parities_waiting: u32,
+    baud: Setting<u32>,
+    parity: Setting<Parity>,
+    /// Whether the line can have a parity bit at all.
+    has_parity: bool,
     breaks_waiting: u32,
     is_dtr_on: bool,
     is_rts_on: bool,
@@ -114,10 +105,9 @@ impl Rfc2217 {
             reader: Reader::default(),
             ours: [Side::default(); OURS.len()],
             theirs: [Side::default(); THEIRS.len()],
-            baud,
-            bauds_waiting: 0,
-            parity,
-            parities_waiting: 0,
+            baud: Setting::new(baud),
+            parity: Setting::new(parity.unwrap_or(Parity::None)),
+            has_parity: parity.is_some(),
             breaks_waiting: 0,
             is_dtr_on: true,
             is_rts_on: true,
@@ -220,8 +210,7 @@ impl Rfc2217 {
         match (command, value) {
             (SIGNATURE, []) => answer(SIGNATURE, self.signature.as_bytes(), out),
             (SET_BAUDRATE, bytes) => {
-                let asked = bytes.first_chunk().map(|bytes| u32::from_be_bytes(*bytes));
-                return self.ask_baud(asked?, out);
+                return self.ask_baud(u32::from_be_bytes(*bytes.first_chunk()?), out);
             }
             (SET_DATASIZE, [_, ..]) => answer(command, &[DATA_BITS], out),
             (SET_PARITY, [parity, ..]) => return self.ask_parity(*parity, out),
@@ -246,33 +235,27 @@ impl Rfc2217 {
     }
 
     fn ask_baud(&mut self, baud: u32, out: &mut Vec<u8>) -> Option<Asked> {
-        let is_new = baud != self.baud && BAUD.contains(&baud);
-        if !is_new || self.bauds_waiting >= WAITING_MAX {
-            // It has the rate already, or only asks which one there is, or cannot have that one.
-            if self.bauds_waiting == 0 {
-                answer(SET_BAUDRATE, &self.baud.to_be_bytes(), out);
-            }
-            return None;
+        let wish = Some(baud).filter(|baud| (UART_BAUD_MIN..=UART_BAUD_MAX).contains(baud));
+        let asked = self.baud.ask(wish);
+        // It has the rate already, or only asks which one there is, or cannot have that one.
+        if asked.is_none()
+            && let Some(baud) = self.baud.settled()
+        {
+            answer(SET_BAUDRATE, &baud.to_be_bytes(), out);
         }
-        self.baud = baud;
-        self.bauds_waiting += 1;
-        Some(Asked::Baud(baud))
+        asked.map(Asked::Baud)
     }
 
     fn ask_parity(&mut self, value: u8, out: &mut Vec<u8>) -> Option<Asked> {
-        let asked = Parity::ALL.into_iter().find(|p| parity_value(*p) == value);
-        let asked = asked.filter(|_| self.parity.is_some_and(|parity| Some(parity) != asked));
-        let Some(parity) = asked.filter(|_| self.parities_waiting < WAITING_MAX) else {
-            // It has that one already, or only asks which one there is, or cannot have it.
-            if self.parities_waiting == 0 {
-                let parity = self.parity.unwrap_or(Parity::None);
-                answer(SET_PARITY, &[parity_value(parity)], out);
-            }
-            return None;
-        };
-        self.parity = Some(parity);
-        self.parities_waiting += 1;
-        Some(Asked::Parity(parity))
+        let wish = Parity::ALL.into_iter().find(|p| parity_value(*p) == value);
+        let asked = self.parity.ask(wish.filter(|_| self.has_parity));
+        // As with rates.
+        if asked.is_none()
+            && let Some(parity) = self.parity.settled()
+        {
+            answer(SET_PARITY, &[parity_value(parity)], out);
+        }
+        asked.map(Asked::Parity)
     }
 
     fn control(&mut self, control: u8, out: &mut Vec<u8>) -> Option<Asked> {
@@ -304,26 +287,17 @@ impl Rfc2217 {
         None
     }
 
-    /// The line has this rate now. A rate that another client asked for is not told: a client takes it for an answer.
+    /// The line has this rate now.
     pub(crate) fn baud_is(&mut self, baud: u32, out: &mut Vec<u8>) {
-        if self.bauds_waiting > 0 {
-            self.bauds_waiting -= 1;
+        if self.baud.becomes(baud) {
             answer(SET_BAUDRATE, &baud.to_be_bytes(), out);
-        }
-        // Otherwise it is what was asked for last that counts.
-        if self.bauds_waiting == 0 {
-            self.baud = baud;
         }
     }
 
-    /// The line has this parity now. As with rates, what another client asked for is not told.
+    /// The line has this parity now.
     pub(crate) fn parity_is(&mut self, parity: Parity, out: &mut Vec<u8>) {
-        if self.parities_waiting > 0 {
-            self.parities_waiting -= 1;
+        if self.parity.becomes(parity) {
             answer(SET_PARITY, &[parity_value(parity)], out);
-        }
-        if self.parities_waiting == 0 {
-            self.parity = Some(parity);
         }
     }
 

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use evidence::log::Stream;
 use evidence::redact::{Redactor, Secrets};
+use pipeline::Parity;
 use pipeline::plan::{Uart, UartChannels};
 
 use super::{Bench, BenchError, Link, Until};
@@ -64,6 +65,7 @@ pub(super) struct Line<'s> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Setting {
     baud: u64,
+    parity: Option<Parity>,
     channels: Option<UartChannels>,
 }
 
@@ -89,6 +91,7 @@ impl Setting {
     pub(super) fn of(uart: &Uart) -> Self {
         Self {
             baud: uart.baud,
+            parity: uart.parity,
             channels: uart.channels,
         }
     }

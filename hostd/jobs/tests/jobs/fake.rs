@@ -145,7 +145,9 @@ impl Bench for Fake {
     }
 
     fn uart(&self, uart: &Uart, until: &Until<'_>) -> Result<Box<dyn Link>, BenchError> {
-        self.call("uart", &uart.baud.to_string(), until)?;
+        let parity = uart.parity.map(|parity| format!("{parity:?}"));
+        let told = format!("{} {}", uart.baud, parity.unwrap_or_default());
+        self.call("uart", &told, until)?;
         let mut open = self.lines.open.lock().unwrap();
         let id = open.last().map_or(0, |(id, _)| id + 1);
         open.push((id, VecDeque::new()));

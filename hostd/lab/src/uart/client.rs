@@ -9,7 +9,7 @@ use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 
 use super::control::{self, Because, Code, Control, Notice, Told};
 use super::line::{Chunk, End, Request, Seat, WRITE_BYTES_MAX};
-use super::{Tap, Work};
+use super::{NO_PARITY, Tap, Work};
 use base::live::{Ending, Goodbye, Live, Peer, Said};
 use base::ring::{Cursor, Found};
 
@@ -122,7 +122,7 @@ impl Client {
                 return Some(Told::Error { code, message }.text());
             }
             Ok(Control::Baud { baud }) => Request::Baud(baud),
-            Ok(Control::Parity { .. }) if self.seat.line().parity().is_none() => {
+            Ok(Control::Parity { .. }) if self.seat.line().setting().parity.is_none() => {
                 return Some(no_parity());
             }
             Ok(Control::Parity { parity }) => Request::Parity(parity),
@@ -135,8 +135,8 @@ impl Client {
 
     fn open(&self, offset: u64, because: Because) -> String {
         let line = self.seat.line();
-        let setting = (line.setting(), line.parity());
-        control::open(&self.device, setting, self.seat.drives, offset, because)
+        let drives = self.seat.drives;
+        control::open(&self.device, line.setting(), drives, offset, because)
     }
 
     fn told(&self, notice: Found<Notice>) -> String {
@@ -223,7 +223,7 @@ fn read_only() -> String {
 
 fn no_parity() -> String {
     let code = Code::SettingRefused;
-    let message = "the UART of this device has no parity bit, whatever is asked for";
+    let message = NO_PARITY;
     Told::Error { code, message }.text()
 }
 

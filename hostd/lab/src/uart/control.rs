@@ -1,7 +1,7 @@
 //! The text messages of a UART stream, as JSON objects with a `type`.
 
 use pods::Parity;
-use pods::protocol::{UART_BREAK_MS, UART_BREAK_MS_MAX};
+use pods::protocol::{UART_BAUD_MAX, UART_BAUD_MIN, UART_BREAK_MS, UART_BREAK_MS_MAX};
 use serde::{Deserialize, Serialize};
 
 use super::{Setting, Stage, Work};
@@ -9,9 +9,6 @@ use base::ring::Piece;
 
 /// Longest control message of a client, in bytes.
 pub(super) const CONTROL_BYTES_MAX: usize = 1024;
-
-/// Rates that pods support.
-pub(super) const BAUD: std::ops::RangeInclusive<u32> = 300..=4_000_000;
 
 /// What a client asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -42,7 +39,7 @@ pub(super) enum ControlError {
         r#"a control message is {{"type":"baud","baud":<rate>}}, {{"type":"parity","parity":<none, even or odd>}} or {{"type":"break","ms":<milliseconds>}}; bytes for the target go into binary messages"#
     )]
     Unknown,
-    #[error("baud must be 300 to 4000000")]
+    #[error("baud must be {UART_BAUD_MIN} to {UART_BAUD_MAX}")]
     Baud,
     #[error("ms must be 1 to {UART_BREAK_MS_MAX}")]
     BreakMs,
@@ -56,7 +53,9 @@ impl Control {
             return Err(ControlError::TooLong);
         }
         match serde_json::from_str(text).map_err(|_| ControlError::Unknown)? {
-            Self::Baud { baud } if !BAUD.contains(&baud) => Err(ControlError::Baud),
+            Self::Baud { baud } if !(UART_BAUD_MIN..=UART_BAUD_MAX).contains(&baud) => {
+                Err(ControlError::Baud)
+            }
             Self::Break { ms } if !(1..=UART_BREAK_MS_MAX).contains(&ms) => {
                 Err(ControlError::BreakMs)
             }
@@ -197,12 +196,17 @@ impl Told<'_> {
 /// The `open` message for one client.
 pub(super) fn open(
     device_id: &str,
-    (setting, parity): (Setting, Option<Parity>),
+    setting: Setting,
     writable: bool,
     offset: u64,
     because: Because,
 ) -> String {
-    let Setting { rx, tx, baud } = setting;
+    let Setting {
+        rx,
+        tx,
+        baud,
+        parity,
+    } = setting;
     Told::Open {
         device_id,
         rx,
@@ -267,18 +271,15 @@ mod tests {
             rx: 5,
             tx: 4,
             baud: 115_200,
+            parity: None,
         };
         assert_eq!(
-            open("01X", (setting, None), true, 7, Because::DeviceBack),
+            open("01X", setting, true, 7, Because::DeviceBack),
             r#"{"type":"open","device_id":"01X","rx":5,"tx":4,"baud":115200,"writable":true,"offset":7,"because":"device_back"}"#
         );
-        let odd = open(
-            "01X",
-            (setting, Some(Parity::Odd)),
-            true,
-            7,
-            Because::Connected,
-        );
+        let parity = Some(Parity::Odd);
+        let odd = Setting { parity, ..setting };
+        let odd = open("01X", odd, true, 7, Because::Connected);
         assert!(
             odd.contains(r#""baud":115200,"parity":"odd","writable""#),
             "{odd}"
@@ -326,7 +327,7 @@ mod tests {
             if let Ok(text) = std::str::from_utf8(&text)
                 && let Ok(Control::Baud { baud }) = Control::parse(text)
             {
-                assert!(BAUD.contains(&baud), "{text}");
+                assert!((UART_BAUD_MIN..=UART_BAUD_MAX).contains(&baud), "{text}");
             }
         }
     }

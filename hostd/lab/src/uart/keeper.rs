@@ -9,7 +9,7 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use bytes::{Buf, Bytes};
-use pods::protocol::UART_BREAK_MS;
+use pods::protocol::{UART_BAUD_MIN, UART_BREAK_MS};
 use pods::{Parity, Pod, PodError, PodState, Session};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::sync::{mpsc, watch};
@@ -34,7 +34,7 @@ const RETURN_WAIT: Duration = Duration::from_secs(30);
 const RETRY_PAUSE: Duration = Duration::from_millis(100);
 
 /// The break of a pod that has no command for it: a zero sent so slowly that its nine low bits last [`UART_BREAK_MS`].
-const BREAK_BAUD: u32 = 300;
+const BREAK_BAUD: u32 = UART_BAUD_MIN;
 
 /// Time until the zero is sent: ten bits and the pod's own delay.
 const BREAK_WAIT: Duration = Duration::from_millis(50);
@@ -139,9 +139,13 @@ impl Keeper {
                 });
             }
             self.close().await;
-            let begun = match &mut step {
-                Step::Baud(baud) => self.change_baud(baud).await,
-                Step::Parity(parity) => self.change_parity(parity).await,
+            let setting = self.line.setting();
+            let begun = match step {
+                Step::Baud(baud) => self.change(Setting { baud, ..setting }).await,
+                Step::Parity(parity) => {
+                    let parity = Some(parity);
+                    self.change(Setting { parity, ..setting }).await
+                }
                 Step::Break(_) => self.send_zero().await,
                 Step::Escape => self.begin().await,
                 Step::Gone(_) => self.come_back().await,
@@ -161,16 +165,14 @@ impl Keeper {
         }
     }
 
-    /// The session goes on after `step`.
+    /// The session goes on after `step`, perhaps with another setting than it wanted.
     fn tell(&self, step: &Step) {
         let offset = self.line.bytes.end();
+        let Setting { baud, parity, .. } = self.line.setting();
         self.line.notices.push(match step {
-            Step::Baud(baud) => Notice::Baud {
-                baud: *baud,
-                offset,
-            },
-            Step::Parity(parity) => Notice::Parity {
-                parity: *parity,
+            Step::Baud(_) => Notice::Baud { baud, offset },
+            Step::Parity(_) => Notice::Parity {
+                parity: parity.unwrap_or(Parity::None),
                 offset,
             },
             Step::Break(ms) => Notice::Break { ms: *ms, offset },
@@ -185,37 +187,15 @@ impl Keeper {
         });
     }
 
-    /// Begin a session at another rate, or if the device cannot have that, at the one before.
-    async fn change_baud(&mut self, baud: &mut u32) -> Result<(), UartError> {
+    /// Begin a session with another setting, or if the device cannot have that, with the one before.
+    async fn change(&mut self, to: Setting) -> Result<(), UartError> {
         let before = self.line.setting();
-        self.line.set(Setting {
-            baud: *baud,
-            ..before
-        });
+        self.line.set(to);
         let begun = self.begin().await;
         let Err(UartError::Refused(reason)) = begun else {
             return begun;
         };
-        *baud = before.baud;
         self.line.set(before);
-        self.keep_setting(reason).await
-    }
-
-    /// Likewise with another parity.
-    async fn change_parity(&mut self, parity: &mut Parity) -> Result<(), UartError> {
-        let before = self.line.parity();
-        self.line.set_parity(Some(*parity));
-        let begun = self.begin().await;
-        let Err(UartError::Refused(reason)) = begun else {
-            return begun;
-        };
-        *parity = before.unwrap_or(Parity::None);
-        self.line.set_parity(before);
-        self.keep_setting(reason).await
-    }
-
-    /// Say that a setting was refused, and begin a session with the one before.
-    async fn keep_setting(&mut self, reason: String) -> Result<(), UartError> {
         self.line.notices.push(Notice::Error {
             code: Code::SettingRefused,
             message: reason,
@@ -229,8 +209,7 @@ impl Keeper {
     }
 
     async fn begin_at(&mut self, baud: u32) -> Result<(), UartError> {
-        let Setting { rx, tx, .. } = self.line.setting();
-        let parity = self.line.parity();
+        let Setting { rx, tx, parity, .. } = self.line.setting();
         let begun = match self.pod.uart(rx, tx, baud, parity).await {
             Err(PodError::Refused(_)) if self.bank_is_off().await? => {
                 let selected = self.pod.set_la_voltage(self.bank_mv).await;

@@ -32,7 +32,6 @@ pub(super) struct Line {
     pub(super) notices: Ring<Notice>,
     pub(super) requests: mpsc::Sender<Request>,
     setting: watch::Sender<Setting>,
-    parity: watch::Sender<Option<Parity>>,
     stage: watch::Sender<Stage>,
     clients: watch::Sender<usize>,
     /// A stale one ends a later line early, which does no harm.
@@ -100,19 +99,14 @@ impl Piece for Chunk {
 }
 
 impl Line {
-    /// A line that is being opened, and the receiver of its keeper's requests. Without a `parity` it never has one.
-    pub(super) fn new(
-        fence: u64,
-        (setting, parity): (Setting, Option<Parity>),
-        start: u64,
-    ) -> (Self, mpsc::Receiver<Request>) {
+    /// A line that is being opened, and the receiver of its keeper's requests.
+    pub(super) fn new(fence: u64, setting: Setting, start: u64) -> (Self, mpsc::Receiver<Request>) {
         let (requests, taken) = mpsc::channel(REQUESTS_MAX);
         let line = Self {
             bytes: Ring::new(start, BYTES_KEPT_MAX),
             notices: Ring::new(0, NOTICES_KEPT_MAX),
             requests,
             setting: watch::Sender::new(setting),
-            parity: watch::Sender::new(parity),
             stage: watch::Sender::new(Stage::Opening),
             clients: watch::Sender::new(0),
             hurry: Notify::new(),
@@ -132,15 +126,6 @@ impl Line {
 
     pub(super) fn set(&self, setting: Setting) {
         self.setting.send_replace(setting);
-    }
-
-    /// None: it has no parity bit, and never gets one.
-    pub(super) fn parity(&self) -> Option<Parity> {
-        *self.parity.borrow()
-    }
-
-    pub(super) fn set_parity(&self, parity: Option<Parity>) {
-        self.parity.send_replace(parity);
     }
 
     pub(super) fn clients(&self) -> usize {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pod_protocol::Parity;
+use pod_protocol::{Parity, UART_BAUD_MAX, UART_BAUD_MIN};
 use tokio::time::{Duration, timeout};
 
 use super::source::Trouble;
@@ -10,8 +10,6 @@ use crate::tty::{Setting, Tty};
 
 /// Most bytes of a command.
 const COMMAND_BYTES_MAX: usize = 64;
-
-const BAUD: std::ops::RangeInclusive<u32> = 300..=4_000_000;
 
 const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -29,9 +27,10 @@ pub(crate) struct Plan {
 
 impl Plan {
     pub(super) fn new(path: &str, baud: u32, on: &str, off: &str) -> Result<Self, String> {
-        if !BAUD.contains(&baud) {
-            let (least, most) = (BAUD.start(), BAUD.end());
-            return Err(format!("power.baud must be {least} to {most}"));
+        if !(UART_BAUD_MIN..=UART_BAUD_MAX).contains(&baud) {
+            return Err(format!(
+                "power.baud must be {UART_BAUD_MIN} to {UART_BAUD_MAX}"
+            ));
         }
         let bytes = |key: &str, digits: &str| {
             let bytes = hex::decode(digits).unwrap_or_default();

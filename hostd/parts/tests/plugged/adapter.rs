@@ -1,6 +1,7 @@
 //! A serial adapter, as the kernel's driver for such (`cdc-acm`) knows it: it echoes, and keeps a record of what it was
 //! told.
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use usb_sim::{Answer, Bus, Descriptors, Device, Endpoint, Interface, Setup, Speed};
@@ -37,9 +38,9 @@ pub(crate) enum Told {
     Bytes(Vec<u8>),
 }
 
-/// What it was told, in order.
+/// What it was told, in order, and how often it still refuses to end a break.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Record(Arc<Mutex<Vec<Told>>>);
+pub(crate) struct Record(Arc<Mutex<Vec<Told>>>, Arc<AtomicU32>);
 
 impl Record {
     fn note(&self, told: Told) {
@@ -49,6 +50,19 @@ impl Record {
     /// What it was told since this was last asked.
     pub(crate) fn take(&self) -> Vec<Told> {
         std::mem::take(&mut self.0.lock().unwrap())
+    }
+
+    /// Refuses to end a break so often from now on.
+    pub(crate) fn refuse_ends(&self, count: u32) {
+        self.1.store(count, Ordering::SeqCst);
+    }
+
+    fn refuses_end(&self) -> bool {
+        let less = |count: u32| count.checked_sub(1);
+        let refused = self
+            .1
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, less);
+        refused.is_ok()
     }
 }
 
@@ -121,6 +135,7 @@ impl Device for Adapter {
                     Some(Vec::new())
                 }
                 (0xA1, GET_LINE_CODING) => Some(self.line_coding.clone()),
+                (0x21, SEND_BREAK) if setup.value == 0 && self.record.refuses_end() => None,
                 (0x21, SEND_BREAK) => {
                     self.record.note(Told::Break(setup.value));
                     Some(Vec::new())

@@ -15,6 +15,10 @@ pub(crate) const CASES: &[Case] = &[
         rate_and_parity_reach_the_device,
     ),
     ("a_break_reaches_the_device", a_break_reaches_the_device),
+    (
+        "a_port_that_stays_low_is_opened_anew",
+        a_port_that_stays_low_is_opened_anew,
+    ),
     ("unplugged_within_a_session", unplugged_within_a_session),
 ];
 
@@ -133,6 +137,44 @@ fn a_break_reaches_the_device() {
         commands.ask(json!({"cmd": "uart_break"})).await;
         assert_eq!(record.take(), [Told::Break(0xFFFF), Told::Break(0)]);
         echoed(&mut line, b"after").await;
+    });
+}
+
+fn a_port_that_stays_low_is_opened_anew() {
+    run(async {
+        let record = Record::default();
+        let _plugged = Attached::new(Adapter::new(&record)).unwrap();
+        let bench = on(PORT, Parity::None);
+        let mut line = session(&bench, 9600).await;
+        echoed(&mut line, b"before").await;
+        let mut commands = Line::to(&bench).await;
+        record.take();
+        // Once is nothing.
+        record.refuse_ends(1);
+        commands.ask(json!({"cmd": "uart_break"})).await;
+        assert_eq!(record.take(), [Told::Break(0xFFFF), Told::Break(0)]);
+        echoed(&mut line, b"after").await;
+        record.take();
+
+        record.refuse_ends(u32::MAX);
+        let refused = commands.reply(&json!({"cmd": "uart_break"})).await;
+        assert!(refused.is_err(), "{refused:?}");
+        line.ends().await;
+        let told = record.take();
+        assert!(told.contains(&Told::Break(0xFFFF)) && !told.contains(&Told::Break(0)));
+        record.refuse_ends(0);
+        let start = json!({"cmd": "uart_proxy_start", "rx": 5, "tx": 4, "baud": 9600});
+        let until = Instant::now() + PATIENCE;
+        let mut line = loop {
+            let mut line = Line::to(&bench).await;
+            match line.reply(&start).await {
+                Ok(_) => break line,
+                Err(refused) => assert!(Instant::now() < until, "{refused}"),
+            }
+            sleep(CLOSED_WITHIN).await;
+        };
+        echoed(&mut line, b"anew").await;
+        assert!(record.take().contains(&Told::Break(0)));
     });
 }
 

@@ -84,6 +84,8 @@ fn yes() -> bool {
 pub(crate) struct Uart {
     /// Bits per second. Without it 115200.
     pub(crate) baud: Option<Templated<Whole<{ BAUD.0 }, { BAUD.1 }>>>,
+    /// The parity bit. Without it as the device is set up: none, but for a bench of parts that says otherwise.
+    pub(crate) parity: Option<Parity>,
     /// Channels that the line is wired to. Without it those of the device's wiring.
     pub(crate) channels: Option<UartChannels>,
     /// What is sent first.
@@ -92,6 +94,18 @@ pub(crate) struct Uart {
     pub(crate) expect: Option<Templated<Text>>,
     /// Text after which reading ends. Reading that ends by the timeout instead is no failure.
     pub(crate) until: Option<Templated<Text>>,
+}
+
+/// The parity bit of a serial line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Parity {
+    /// There is no such bit.
+    None,
+    /// It makes the number of ones even.
+    Even,
+    /// It makes that odd.
+    Odd,
 }
 
 /// Channels of a serial line.

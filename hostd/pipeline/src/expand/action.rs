@@ -218,6 +218,7 @@ impl Expansion<'_> {
         let until = self.maybe(&path.key("until"), uart.until.as_ref(), scope);
         Action::Uart(plan::Uart {
             baud: baud.map_or(BAUD, |baud| baud.0),
+            parity: uart.parity,
             channels: uart.channels.as_ref().map(|channels| plan::UartChannels {
                 rx: channels.rx.0,
                 tx: channels.tx.0,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::definition::action::{BusDecoder, CaptureKind, Edge, Mapping, Output, Power};
+use crate::definition::action::{BusDecoder, CaptureKind, Edge, Mapping, Output, Parity, Power};
 use crate::definition::decoder::Decoder;
 
 /// What a step does.
@@ -83,6 +83,8 @@ pub struct Flash {
 pub struct Uart {
     /// Bits per second.
     pub baud: u64,
+    /// None: as the device is set up.
+    pub parity: Option<Parity>,
     /// None: those of the device's wiring.
     pub channels: Option<UartChannels>,
     /// Sent first.

@@ -55,6 +55,8 @@ const BENCH_STEPS: &[&str] = &[
     "  - flash: {}",
     "  - uart: { baud: 200 }",
     "  - uart: { baud: fast }",
+    "  - uart: { parity: mark, send: a }",
+    "  - uart: { parity: '{{vars.P}}', send: a }",
     "  - uart: { expect: [a] }",
     "  - uart: { channels: { rx: 0, tx: 1 } }",
     "  - uart: { channels: { rx: 1 } }",
@@ -147,7 +149,7 @@ fn what_is_right_is_right_by_both() {
     .to_vec();
     right.extend(
         [
-            "  - reset: {}", "  - reset: { pulse: 1s }", "  - uart: { baud: '{{vars.N}}000', channels: { rx: 1, tx: 2 }, send: 5 }", "  - uart: {}\n    background: true",
+            "  - reset: {}", "  - reset: { pulse: 1s }", "  - uart: { baud: '{{vars.N}}000', channels: { rx: 1, tx: 2 }, send: 5 }", "  - uart: { parity: none, send: a }\n  - uart: { parity: odd, send: a }", "  - uart: {}\n    background: true",
             "  - capture: { kind: la, channels: { a: 14 }, rate: 24MHz, samples: 4194304, trigger: { channel: a, edge: rising, timeout: 10m } }",
             "  - replay: { waveform: '{{vars.T}}', output: current_out, mapping: fit, rate: 5kHz }",
             "  - { run: a, id: r }\n  - assert: { on: r, text: ok }\n  - assert: { on: r, exit_code: 0 }",

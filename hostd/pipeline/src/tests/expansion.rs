@@ -4,7 +4,7 @@ use insta::assert_json_snapshot;
 
 use super::{EXAMPLE, plan, read};
 use crate::plan::{Action, Assertion, EnvValue, Plan, Role, Run};
-use crate::{Caps, Pattern, When, expand};
+use crate::{Caps, Parity, Pattern, When, expand};
 
 fn run<'p>(plan: &'p Plan, id: &str) -> &'p Run {
     plan.runs.iter().find(|run| run.id == id).unwrap()
@@ -105,7 +105,7 @@ benches:
   device: { select: { target: '{{pack.target}}' } }
   steps:
   - flash: { artifact: '{{ pack.id }}.elf', target: 'stm32{{pack.id}}30' }
-  - uart: { baud: '{{vars.BAUD}}', expect: '> {{pack.config.LINE}}' }
+  - uart: { baud: '{{vars.BAUD}}', parity: even, expect: '> {{pack.config.LINE}}' }
   - capture: { kind: la, channels: { scl: 1, sda: 2 }, rate: 1MHz, samples: '{{vars.BAUD}}' }
     id: c
   - assert: { on: c, decode: i2c, address: '{{vars.ADDRESS}}' }
@@ -142,8 +142,8 @@ benches:
     );
     assert_eq!(flash.target.as_deref(), Some("stm32f030"));
     assert_eq!(
-        (uart.baud, uart.expect.as_deref()),
-        (9600, Some("> hello f0"))
+        (uart.baud, uart.parity, uart.expect.as_deref()),
+        (9600, Some(Parity::Even), Some("> hello f0"))
     );
     assert_eq!(capture.samples, 9600);
     assert!(matches!(

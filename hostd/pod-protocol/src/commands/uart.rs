@@ -1,6 +1,6 @@
 //! The UART proxy.
 
-use crate::UART_BREAK_MS_MAX;
+use crate::{UART_BAUD_MAX, UART_BAUD_MIN, UART_BREAK_MS_MAX};
 
 use super::{Command, Data, Denied, Example, Field, Gate, Group, Tier};
 
@@ -14,7 +14,7 @@ pub(super) const GROUP: Group = Group {
             .fields(&[
                 Field::la("rx", "the channel the pod listens on: the target's TX").required(),
                 Field::la("tx", "the channel the pod drives: the target's RX").required(),
-                Field::int("baud", 300, 4_000_000, "bit rate").unit("bit/s").or("115200"),
+                Field::int("baud", UART_BAUD_MIN as i64, UART_BAUD_MAX as i64, "bit rate").unit("bit/s").or("115200"),
             ])
             .denials(&[
                 Denied::new("rx and tx must differ", "the same channel twice", &[r#"{"cmd":"uart_proxy_start","rx":3,"tx":3}"#]),

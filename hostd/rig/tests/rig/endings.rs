@@ -16,6 +16,7 @@ pub(crate) const CASES: &[Case] = &[
         "a_pod_that_is_unplugged_while_it_flashes_is_lost",
         unplugged,
     ),
+    ("a_parity_that_a_pod_does_not_have_is_refused", parity),
     ("a_lease_that_ends_takes_the_run_along", taken_away),
     ("a_cancel_ends_a_flash_and_frees_the_probe", cancelled),
     ("a_timeout_ends_a_capture_and_frees_the_pod", timeout),
@@ -49,6 +50,15 @@ fn while_flashing(bench: &Bench, cancel: &Cancel, act: impl FnOnce() + Send) -> 
         act();
         run.join().unwrap()
     })
+}
+
+fn parity() {
+    let bench = Bench::new();
+    let none = bench.run("      - uart: { parity: none, send: a }");
+    assert_eq!(none.end.outcome, Outcome::Passed);
+    let even = bench.run("      - uart: { parity: even, send: a }").end;
+    assert_eq!(even.outcome.kind(), Some("refused"), "{}", even.outcome);
+    assert!(even.outcome.to_string().contains("no parity bit"));
 }
 
 fn wrong_target() {

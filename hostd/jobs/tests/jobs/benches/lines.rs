@@ -20,6 +20,7 @@ pub(crate) const CASES: &[Case] = &[
         beside_expects,
     ),
     ("a_line_that_cannot_be_opened_is_told", refused),
+    ("another_parity_is_another_line", parity),
 ];
 
 const FLASH: &str = "      - flash: { artifact: fw.elf }\n";
@@ -128,6 +129,16 @@ fn beside_expects() {
     let run = bench(&with_boot("up"), &steps("down"));
     assert_eq!(run.outcome.kind(), Some("expect"));
     assert_eq!(words(&run.steps), ["failed", "passed"]);
+}
+
+fn parity() {
+    let fake = Fake::default();
+    let steps = "      - uart: { send: a }
+      - uart: { parity: even, send: b }
+      - uart: { parity: even, send: c }";
+    let run = bench(&fake, steps);
+    assert_eq!(run.outcome, Outcome::Passed, "{:?}", run.steps);
+    assert_eq!(fake.calls(), ["uart 115200", "uart 115200 Even"]);
 }
 
 fn refused() {
