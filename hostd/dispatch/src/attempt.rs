@@ -64,7 +64,7 @@ pub(crate) struct Tools {
 
 /// An attempt to carry out.
 pub(crate) struct Attempt {
-    pub(crate) run: AttemptId,
+    pub(crate) id: AttemptId,
     pub(crate) plan: Arc<Plan>,
     /// Organisation, and branch or tag, whose secrets it gets.
     pub(crate) org: String,
@@ -106,10 +106,10 @@ impl Ended {
 
 /// Carries an attempt out and reports what came of it.
 pub(crate) async fn carry_out(tools: Arc<Tools>, attempt: Attempt, events: Events) {
-    let run = attempt.run.clone();
+    let id = attempt.id.clone();
     let Some(grant) = attempt.grant.clone() else {
         let ended = within_quota(tools, attempt, events.clone()).await;
-        events.ended(run, ended).await;
+        events.ended(id, ended).await;
         return;
     };
     let claim = Claim {
@@ -132,12 +132,12 @@ pub(crate) async fn carry_out(tools: Arc<Tools>, attempt: Attempt, events: Event
                 holder: busy.holder.unwrap_or_else(|| MAKING_SAFE.to_owned()),
                 retry_ms: busy.retry_after_ms.clamp(RETRY_MS_MIN, RETRY_MS_MAX),
             };
-            return events.give_back(run, refusal).await;
+            return events.give_back(id, refusal).await;
         }
         Err(error) => {
             warn!(job = grant.job, device = grant.device, %error, "failed to take a device for a job");
             let lost = Ended::of(Ending::Infra(Infra::DeviceLost));
-            return events.ended(run, lost).await;
+            return events.ended(id, lost).await;
         }
     }
     let cancel = attempt.cancel.clone();
@@ -155,7 +155,7 @@ pub(crate) async fn carry_out(tools: Arc<Tools>, attempt: Attempt, events: Event
             ended.owes = Some(grant.device.clone());
         }
     }
-    events.ended(run, ended).await;
+    events.ended(id, ended).await;
 }
 
 fn shown(grant: &Grant) -> Shown<'_> {
@@ -194,7 +194,7 @@ async fn with_lease(
 
 /// Carries an attempt out for as long as there is room for what it writes.
 async fn within_quota(tools: Arc<Tools>, attempt: Attempt, events: Events) -> Ended {
-    let (job, number) = (attempt.run.task.job.to_string(), attempt.run.attempt);
+    let (job, number) = (attempt.id.task.job.to_string(), attempt.id.number);
     let cancel = attempt.cancel.clone();
     let log = tools.files.log(&job, number);
     let ledger = tools.ledger.clone();
@@ -224,7 +224,7 @@ async fn within_quota(tools: Arc<Tools>, attempt: Attempt, events: Events) -> En
 /// A thread of its own, since a run blocks for as long as it takes and the pool for short work must stay free.
 async fn on_thread(tools: Arc<Tools>, attempt: Attempt, events: Events) -> Ended {
     let (sender, receiver) = oneshot::channel();
-    let name = format!("attempt-{}", attempt.run.attempt);
+    let name = format!("attempt-{}", attempt.id.number);
     let spawned = std::thread::Builder::new().name(name).spawn(move || {
         // Nobody listens only when the server has stopped.
         let _ = sender.send(blocking(&tools, &attempt, events));
@@ -239,9 +239,9 @@ async fn on_thread(tools: Arc<Tools>, attempt: Attempt, events: Events) -> Ended
 }
 
 fn blocking(tools: &Tools, attempt: &Attempt, events: Events) -> Ended {
-    let job = attempt.run.task.job.to_string();
-    let number = attempt.run.attempt;
-    let Some(run) = attempt.plan.runs.get(attempt.run.task.task as usize) else {
+    let job = attempt.id.task.job.to_string();
+    let number = attempt.id.number;
+    let Some(run) = attempt.plan.runs.get(attempt.id.task.task as usize) else {
         return Ended::of(Ending::DefinitionError);
     };
     let mut secrets = match secrets_of(tools, attempt, run) {
@@ -270,7 +270,7 @@ fn blocking(tools: &Tools, attempt: &Attempt, events: Events) -> Ended {
         Some(tools.blobs.path(attempt.made.get(&key)?))
     };
     let watch = Watcher {
-        run: &attempt.run,
+        attempt: &attempt.id,
         events: &events,
     };
     let task = Task {
@@ -322,7 +322,7 @@ fn secrets_of(
     let reference = attempt.reference.as_deref();
     let opened = tools.vault.open(&attempt.org, &names, reference);
     opened.map_err(|unavailable| {
-        warn!(job = %attempt.run.task.job, error = %unavailable, "a secret of a job cannot be had");
+        warn!(job = %attempt.id.task.job, error = %unavailable, "a secret of a job cannot be had");
         let mut ended = Ended::of(Ending::Infra(Infra::SecretUnavailable));
         ended.told.message = unavailable.to_string();
         Box::new(ended)
@@ -350,19 +350,19 @@ fn not_begun(job: &str, error: StartError) -> Ended {
 
 /// Tells the driver how far the attempt is.
 struct Watcher<'w> {
-    run: &'w AttemptId,
+    attempt: &'w AttemptId,
     events: &'w Events,
 }
 
 impl Watch for Watcher<'_> {
     fn started(&self) {
-        self.events.blocking(Event::Started(self.run.clone()));
+        self.events.blocking(Event::Started(self.attempt.clone()));
     }
 
     fn first_output(&self) -> bool {
         let (answer, answered) = oneshot::channel();
         self.events
-            .blocking(Event::FirstOutput(self.run.clone(), answer));
+            .blocking(Event::FirstOutput(self.attempt.clone(), answer));
         answered.blocking_recv().unwrap_or(false)
     }
 }

@@ -116,36 +116,38 @@ impl Driver {
                 }
                 let _ = answer.send(ended.map_err(JobError::from));
             }
-            Event::Started(run) => {
-                if self.scheduler.started(&run, now_ms) {
-                    self.with_entry(&run, |entry| entry.started(run.attempt, now_ms));
-                    self.settle(Change::touching(&run)).await;
+            Event::Started(attempt) => {
+                if self.scheduler.started(&attempt, now_ms) {
+                    self.with_entry(&attempt, |entry| entry.started(attempt.number, now_ms));
+                    self.settle(Change::touching(&attempt)).await;
                 }
             }
-            Event::FirstOutput(run, answer) => {
-                let may = self.scheduler.first_output(&run, now_ms);
+            Event::FirstOutput(attempt, answer) => {
+                let may = self.scheduler.first_output(&attempt, now_ms);
                 if may {
-                    self.settle(Change::touching(&run)).await;
+                    self.settle(Change::touching(&attempt)).await;
                 }
                 let _ = answer.send(may);
             }
-            Event::Ended(run, ended) => self.ended(&run, *ended, now_ms).await,
-            Event::GiveBack(run, refusal) => {
+            Event::Ended(attempt, ended) => self.ended(&attempt, *ended, now_ms).await,
+            Event::GiveBack(attempt, refusal) => {
                 let Refusal {
                     holder,
                     expires_ms,
                     retry_ms,
                 } = refusal;
-                let running = self.running.remove(&run);
+                let running = self.running.remove(&attempt);
                 if let Some(device) = running.and_then(|running| running.device)
                     && self.tools.leases.holder(&device).is_none()
                 {
                     let at_ms = now_ms.saturating_add(retry_ms);
                     self.refused.note(device, holder.clone(), at_ms);
                 }
-                self.with_entry(&run, |entry| entry.given_back(run.attempt));
-                let decisions = self.scheduler.give_back(&run, &holder, expires_ms, now_ms);
-                self.settle(Change::touching(&run).and(decisions)).await;
+                self.with_entry(&attempt, |entry| entry.given_back(attempt.number));
+                let decisions = self
+                    .scheduler
+                    .give_back(&attempt, &holder, expires_ms, now_ms);
+                self.settle(Change::touching(&attempt).and(decisions)).await;
                 // The device may have become free before the scheduler heard that it is held.
                 self.look_at_devices().await;
             }
@@ -247,8 +249,8 @@ impl Driver {
         Some(why::of(entry, why, name))
     }
 
-    async fn ended(&mut self, run: &AttemptId, ended: crate::attempt::Ended, now_ms: u64) {
-        self.running.remove(run);
+    async fn ended(&mut self, attempt: &AttemptId, ended: crate::attempt::Ended, now_ms: u64) {
+        self.running.remove(attempt);
         if let Some(device) = &ended.owes {
             self.scheduler
                 .held(&device.as_str().into(), MAKING_SAFE, None);
@@ -256,19 +258,19 @@ impl Driver {
         let ending = ended.told.ending;
         let mut left = ended.left;
         left.told = Some(ended.told);
-        let decisions = self.scheduler.ended(run, ending, now_ms);
+        let decisions = self.scheduler.ended(attempt, ending, now_ms);
         if decisions.is_empty() {
-            warn!(job = %run.task.job, attempt = run.attempt, "an attempt ended that was given up before");
+            warn!(job = %attempt.task.job, attempt = attempt.number, "an attempt ended that was given up before");
         }
         let mut change = Change::of(decisions);
-        change.left = Some((run.clone(), left));
+        change.left = Some((attempt.clone(), left));
         change.staged = ended.staged;
         self.settle(change).await;
         self.look_at_devices().await;
     }
 
-    fn with_entry(&mut self, run: &AttemptId, change: impl FnOnce(&mut Entry)) {
-        if let Some(entry) = self.entries.get_mut(&*run.task.job.0) {
+    fn with_entry(&mut self, attempt: &AttemptId, change: impl FnOnce(&mut Entry)) {
+        if let Some(entry) = self.entries.get_mut(&*attempt.task.job.0) {
             change(entry);
         }
     }

@@ -146,7 +146,7 @@ impl Entry {
     /// An attempt was given a place.
     pub(crate) fn assigned(
         &mut self,
-        run: &AttemptId,
+        id: &AttemptId,
         bench: Option<(String, String)>,
         now_ms: u64,
     ) {
@@ -154,9 +154,9 @@ impl Entry {
         let job = self.job_mut();
         job.started_ms.get_or_insert(now_ms);
         job.attempts.push(Attempt {
-            number: run.attempt,
-            run: run.task.task,
-            epoch: run.epoch,
+            number: id.number,
+            run: id.task.task,
+            epoch: id.epoch,
             device,
             lease_id,
             assigned_ms: now_ms,

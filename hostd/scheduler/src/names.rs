@@ -72,7 +72,7 @@ pub struct AttemptId {
     /// The task.
     pub task: TaskId,
     /// Number of the attempt within the job, from 1.
-    pub attempt: u32,
+    pub number: u32,
     /// Grows with every assignment by this server, across restarts: the later of two has the greater
     /// one.
     pub epoch: u64,

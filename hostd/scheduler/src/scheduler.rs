@@ -31,21 +31,21 @@ pub enum Decision {
     /// [`Scheduler::started`], or [`Scheduler::give_back`] if somebody else has the lease.
     Assign {
         /// The attempt.
-        run: AttemptId,
+        attempt: AttemptId,
         /// The device; a build has none.
         device: Option<DeviceId>,
     },
     /// The bench failed before the tests began; the task waits for another attempt.
     Requeue {
         /// The attempt that ended.
-        run: AttemptId,
+        attempt: AttemptId,
         /// How.
         ending: Ending,
     },
     /// End the attempt, make its device safe, and report [`Scheduler::ended`].
     Stop {
         /// The attempt.
-        run: AttemptId,
+        attempt: AttemptId,
         /// Why.
         ending: Ending,
         /// It was told to stop before but did not: kill what is left.
@@ -56,7 +56,7 @@ pub enum Decision {
         /// The task.
         task: TaskId,
         /// Its last attempt, if that had begun.
-        run: Option<AttemptId>,
+        attempt: Option<AttemptId>,
         /// How.
         ending: Ending,
     },
@@ -307,7 +307,7 @@ impl<R: Requirement> Scheduler<R> {
         &mut self,
         key: TaskKey,
         ending: Ending,
-        run: Option<AttemptId>,
+        attempt: Option<AttemptId>,
         out: &mut Vec<Decision>,
     ) {
         let Some(job) = self.jobs.get_mut(&key.0) else {
@@ -330,7 +330,11 @@ impl<R: Requirement> Scheduler<R> {
         let dependents: Vec<u32> = (key.1..job.numbers().end)
             .filter(|other| job.task(*other).needs.contains(&key.1))
             .collect();
-        out.push(Decision::TaskEnded { task, run, ending });
+        out.push(Decision::TaskEnded {
+            task,
+            attempt,
+            ending,
+        });
         self.set_clock(key, None);
         for dependent in dependents {
             if ending == Ending::Passed {

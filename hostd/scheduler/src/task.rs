@@ -118,10 +118,10 @@ impl Job {
         }
     }
 
-    pub(crate) fn run(&self, task: u32, attempt: &Attempt) -> AttemptId {
+    pub(crate) fn attempt_id(&self, task: u32, attempt: &Attempt) -> AttemptId {
         AttemptId {
             task: self.task_id(task),
-            attempt: attempt.number,
+            number: attempt.number,
             epoch: attempt.epoch,
         }
     }

@@ -175,14 +175,24 @@ mod tests {
             .parse()
             .unwrap();
         assert_eq!(own["package"]["version"], theirs["package"]["version"]);
+        assert_eq!(own["features"], theirs["features"]);
         let own = own["dependencies"].as_table().unwrap();
         let theirs = theirs["dependencies"].as_table().unwrap();
         assert!(own.keys().eq(theirs.keys()));
         for (name, needed) in theirs {
-            assert_eq!(
-                *needed, workspace["workspace"]["dependencies"][name],
-                "{name}"
-            );
+            let known = &workspace["workspace"]["dependencies"][name];
+            assert_eq!(in_full(needed), in_full(known), "{name}");
+            assert_eq!(own[name].get("optional"), needed.get("optional"), "{name}");
         }
+    }
+
+    /// What a manifest needs of another package, as a table, whether it always needs it or only with a feature.
+    fn in_full(needed: &toml::Value) -> toml::Table {
+        let mut table = match needed {
+            toml::Value::Table(table) => table.clone(),
+            version => toml::Table::from_iter([("version".to_owned(), version.clone())]),
+        };
+        table.remove("optional");
+        table
     }
 }

@@ -1,8 +1,9 @@
 //! What the targets of all devices draw: a report over the rails of every device, as JSON and as CSV. It remembers the
 //! highest current that it has seen on each rail.
 
-use hostd_plugin::{Error, Request, Response, Route};
+use hostd_plugin::{Error, Request, Response, Route, operation};
 
+mod answer;
 mod peak;
 mod report;
 
@@ -11,11 +12,11 @@ pub static ROUTES: &[Route] = &[
     Route::get("report", "/report", json)
         .scope("bench:control")
         .summary("What every rail of every device draws")
-        .openapi(include_str!("report.json")),
+        .openapi(operation!("report")),
     Route::get("csv", "/report.csv", csv)
         .scope("bench:control")
         .summary("The same, for a spreadsheet")
-        .openapi(include_str!("csv.json")),
+        .openapi(operation!("csv")),
     Route::new("DELETE", "forget", "/peaks", forget)
         .scope("bench:control")
         .summary("Forget the highest currents"),

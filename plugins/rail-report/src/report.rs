@@ -1,48 +1,17 @@
-//! The report.
+//! Takes the report, and writes it as a table.
 
 use std::fmt::Write;
 
 use hostd_plugin::{Error, clock, config, devices, power};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
+use crate::answer::{Report, Row, Skipped};
 use crate::peak;
 
 /// What the operator may set.
 #[derive(Debug, Deserialize)]
 struct Config {
     warn_milliamperes: i64,
-}
-
-/// All rails of all devices at one time.
-#[derive(Debug, Serialize)]
-pub(crate) struct Report {
-    /// Milliseconds since 1970.
-    at_ms: u64,
-    rails: Vec<Row>,
-    /// Devices that could not be asked, and why.
-    skipped: Vec<Skipped>,
-}
-
-#[derive(Debug, Serialize)]
-struct Row {
-    device: String,
-    rail: u8,
-    on: bool,
-    fault: bool,
-    millivolts: Option<i64>,
-    microamperes: Option<i64>,
-    microwatts: Option<i64>,
-    /// The highest since it was forgotten.
-    peak_microamperes: Option<i64>,
-    /// It draws more than `warn_milliamperes`.
-    high: bool,
-}
-
-#[derive(Debug, Serialize)]
-struct Skipped {
-    device: String,
-    code: String,
-    reason: String,
 }
 
 /// Ask every device.

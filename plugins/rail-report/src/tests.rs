@@ -61,3 +61,65 @@ fn the_table_has_a_line_for_each_rail() {
         "{text}"
     );
 }
+
+/// What the server shows of an endpoint.
+fn described(name: &str) -> Value {
+    let routes = hostd_plugin::declared(ROUTES);
+    let route = routes.iter().find(|route| route.name == name).unwrap();
+    serde_json::from_str(&route.openapi).unwrap()
+}
+
+#[test]
+fn the_report_is_described_by_what_it_has() {
+    let row = json!({
+        "type": "object",
+        "required": ["device", "rail", "on", "fault", "high"],
+        "properties": {
+            "device": {"type": "string"},
+            "rail": {"type": "integer"},
+            "on": {"type": "boolean"},
+            "fault": {"type": "boolean"},
+            "millivolts": {"type": ["integer", "null"]},
+            "microamperes": {"type": ["integer", "null"]},
+            "microwatts": {"type": ["integer", "null"]},
+            "peak_microamperes": {
+                "type": ["integer", "null"],
+                "description": "The highest since it was forgotten.",
+            },
+            "high": {
+                "type": "boolean",
+                "description": "It draws more than `warn_milliamperes` of the configuration.",
+            },
+        },
+    });
+    let skipped = json!({
+        "type": "object",
+        "required": ["device", "code", "reason"],
+        "properties": {
+            "device": {"type": "string"},
+            "code": {"type": "string"},
+            "reason": {"type": "string"},
+        },
+    });
+    let schema = json!({
+        "type": "object",
+        "required": ["at_ms", "rails", "skipped"],
+        "properties": {
+            "at_ms": {"type": "integer", "description": "Milliseconds since 1970."},
+            "rails": {"type": "array", "items": row},
+            "skipped": {"type": "array", "items": skipped},
+        },
+    });
+    let about = "Every rail that could be read, and the devices that could not be asked.";
+    let content = json!({"application/json": {"schema": schema}});
+    let expected = json!({"responses": {"200": {"description": about, "content": content}}});
+    assert_eq!(described("report"), expected);
+}
+
+#[test]
+fn the_table_is_described_as_text() {
+    let about = "A line for each rail, under a line of names.";
+    let content = json!({"text/csv": {"schema": {"type": "string"}}});
+    let expected = json!({"responses": {"200": {"description": about, "content": content}}});
+    assert_eq!(described("csv"), expected);
+}

@@ -23,6 +23,8 @@
 //! `fn on_event(event: &Event) -> Result<(), Error>` and `fn on_timer(timer: &Timer) -> Result<(), Error>`. An event that is
 //! refused is told again.
 //!
+//! With the feature `schemas`, a build script describes endpoints by the types that they read and answer: `Operation`.
+//!
 //! On any machine but the host, the host's functions are those of a [`testing::Double`], so that a plugin is tested like
 //! every other crate, with `cargo test`.
 
@@ -30,6 +32,9 @@ mod bindings;
 pub mod decoder;
 mod error;
 pub mod host;
+#[cfg(feature = "schemas")]
+mod operation;
+mod query;
 mod report;
 mod request;
 mod response;
@@ -42,6 +47,8 @@ pub use error::Error;
 pub use host::{
     captures, clock, config, devices, http_out, jobs, log, notify, power, random, secrets, store,
 };
+#[cfg(feature = "schemas")]
+pub use operation::{Operation, OperationError};
 pub use report::{Artifact, Options, Report, Subject, report};
 #[doc(hidden)]
 pub use report::{kinds, render};

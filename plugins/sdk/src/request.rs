@@ -2,8 +2,8 @@
 
 use serde::de::DeserializeOwned;
 
-use crate::Error;
 use crate::bindings::handler::exports::hostd::plugin::http as wit;
+use crate::{Error, query};
 
 /// For whom a request is made. The host has verified it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -53,6 +53,14 @@ impl Request {
         let mut headers = self.headers.iter();
         let found = headers.find(|(known, _)| known == name)?;
         Some(&found.1)
+    }
+
+    /// The query as a struct, whose members are texts, numbers, booleans or words of an enum.
+    ///
+    /// # Errors
+    /// It is badly encoded, or not of this shape.
+    pub fn query_as<T: DeserializeOwned>(&self) -> Result<T, Error> {
+        query::read(&self.query)
     }
 
     /// The body as JSON.

@@ -89,7 +89,8 @@ impl Route {
         self
     }
 
-    /// JSON with the members `parameters`, `requestBody` and `responses` of the OpenAPI operation.
+    /// JSON with the members `parameters`, `requestBody` and `responses` of the OpenAPI operation:
+    /// [`operation!`](crate::operation!) where a build script made it.
     #[must_use]
     pub const fn openapi(mut self, json: &'static str) -> Self {
         self.openapi = json;
@@ -144,6 +145,14 @@ pub fn handle(routes: &[Route], request: wit::Request) -> wit::Response {
 
 fn run(route: &Route, request: &Request) -> Response {
     (route.handle)(request).unwrap_or_else(|error| Response::error(&request.id, &error))
+}
+
+/// What the plugin's build script wrote with `Operation::write` under this name: `.openapi(operation!("report"))`.
+#[macro_export]
+macro_rules! operation {
+    ($name:literal) => {
+        include_str!(concat!(env!("OUT_DIR"), "/", $name, ".json"))
+    };
 }
 
 /// Export a table of routes: `handler!(ROUTES)`.

@@ -23,10 +23,10 @@ const HANDLER_MAY_USE: &[&str] = &[GUEST, "schemars", "serde", "serde_json"];
 const SDK: &str = "hostd-plugin";
 
 /// What the crate of plugins may use, which others build on machines of their own.
-const SDK_MAY_USE: &[&str] = &["serde", "serde_json", "wit-bindgen"];
+const SDK_MAY_USE: &[&str] = &["schemars", "serde", "serde_json", "wit-bindgen"];
 
 /// What a plugin of ours may use: what one of others can.
-const PLUGIN_MAY_USE: &[&str] = &[SDK, "base64", "serde", "serde_json"];
+const PLUGIN_MAY_USE: &[&str] = &[SDK, "base64", "schemars", "serde", "serde_json"];
 
 /// What a guest that serves only tests and benches may use. One of them does the same work behind
 /// `wasi:http`, for comparison.

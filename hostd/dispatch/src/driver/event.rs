@@ -90,11 +90,11 @@ impl Events {
         let _ = self.0.blocking_send(event);
     }
 
-    pub(crate) async fn ended(&self, run: AttemptId, ended: Ended) {
-        let _ = self.0.send(Event::Ended(run, Box::new(ended))).await;
+    pub(crate) async fn ended(&self, attempt: AttemptId, ended: Ended) {
+        let _ = self.0.send(Event::Ended(attempt, Box::new(ended))).await;
     }
 
-    pub(crate) async fn give_back(&self, run: AttemptId, refusal: Refusal) {
-        let _ = self.0.send(Event::GiveBack(run, refusal)).await;
+    pub(crate) async fn give_back(&self, attempt: AttemptId, refusal: Refusal) {
+        let _ = self.0.send(Event::GiveBack(attempt, refusal)).await;
     }
 }

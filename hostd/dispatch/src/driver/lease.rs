@@ -20,11 +20,11 @@ pub(crate) fn is_lease_owner(owner: &str) -> bool {
     owner.starts_with(LEASE_OWNER)
 }
 
-pub(super) fn lease_id(run: &AttemptId) -> String {
+pub(super) fn lease_id(attempt: &AttemptId) -> String {
     format!(
         "job-{}-{}-{}",
-        run.task.job,
-        run.attempt,
+        attempt.task.job,
+        attempt.number,
         id::base62(LEASE_CHARS)
     )
 }

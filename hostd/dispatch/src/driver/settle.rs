@@ -46,16 +46,11 @@ enum Unwritten {
     Blob(#[from] std::io::Error),
 }
 
-/// An attempt that has its place and is not under way yet.
-struct Begin {
-    run: AttemptId,
-    device: Option<String>,
-}
-
 /// What is to be done once all is stored.
 #[derive(Default)]
 struct Work {
-    begin: Vec<Begin>,
+    /// Attempts that have their place; with each, its device.
+    begin: Vec<(AttemptId, Option<String>)>,
     /// With each: whether it was told before.
     stop: Vec<(AttemptId, bool)>,
     is_drained: bool,
@@ -85,10 +80,10 @@ impl Change {
         }
     }
 
-    /// Something happened to a run's job.
-    pub(crate) fn touching(run: &AttemptId) -> Self {
+    /// Something happened to an attempt's job.
+    pub(crate) fn touching(attempt: &AttemptId) -> Self {
         let mut change = Self::default();
-        change.touched.insert(run.task.job.to_string());
+        change.touched.insert(attempt.task.job.to_string());
         change
     }
 
@@ -163,37 +158,41 @@ impl Driver {
     fn note(&mut self, decision: Decision, noted: &mut Noted) {
         let now_ms = noted.now_ms;
         match decision {
-            Decision::Assign { run, device } => {
-                noted.touch(&run.task.job);
-                noted.changes.epoch = noted.changes.epoch.max(Some(run.epoch));
+            Decision::Assign { attempt, device } => {
+                noted.touch(&attempt.task.job);
+                noted.changes.epoch = noted.changes.epoch.max(Some(attempt.epoch));
                 let device = device.map(|device| device.to_string());
-                let lease = device.clone().map(|device| (device, lease_id(&run)));
+                let lease = device.clone().map(|device| (device, lease_id(&attempt)));
                 let meter = self.tools.meter.clone();
-                self.with_entry(&run, |entry| {
+                self.with_entry(&attempt, |entry| {
                     if entry.job.started_ms.is_none() {
                         meter.waited(now_ms.saturating_sub(entry.job.created_ms));
                     }
-                    entry.assigned(&run, lease, now_ms);
+                    entry.assigned(&attempt, lease, now_ms);
                 });
-                noted.work.begin.push(Begin { run, device });
+                noted.work.begin.push((attempt, device));
             }
-            Decision::Stop { run, hard, .. } => {
-                noted.touch(&run.task.job);
-                noted.work.stop.push((run, hard));
+            Decision::Stop { attempt, hard, .. } => {
+                noted.touch(&attempt.task.job);
+                noted.work.stop.push((attempt, hard));
             }
-            Decision::Requeue { run, ending } => {
-                noted.touch(&run.task.job);
-                info!(job = %run.task.job, attempt = run.attempt, ?ending, "an attempt is repeated");
-                let repeated = || (run.clone(), Left::repeated(ending));
+            Decision::Requeue { attempt, ending } => {
+                noted.touch(&attempt.task.job);
+                info!(job = %attempt.task.job, attempt = attempt.number, ?ending, "an attempt is repeated");
+                let repeated = || (attempt.clone(), Left::repeated(ending));
                 noted.left.get_or_insert_with(repeated);
-                self.attempt_ended(&run, ending, noted);
+                self.attempt_ended(&attempt, ending, noted);
             }
-            Decision::TaskEnded { task, run, ending } => {
+            Decision::TaskEnded {
+                task,
+                attempt,
+                ending,
+            } => {
                 noted.touch(&task.job);
-                if let Some(run) = &run {
-                    self.attempt_ended(run, ending, noted);
+                if let Some(attempt) = &attempt {
+                    self.attempt_ended(attempt, ending, noted);
                 }
-                let last = run.map(|run| run.attempt);
+                let last = attempt.map(|attempt| attempt.number);
                 if let Some(entry) = self.entries.get_mut(&*task.job.0) {
                     entry.run_ended(task.task, last, ending);
                 }
@@ -225,13 +224,13 @@ impl Driver {
         }
     }
 
-    fn attempt_ended(&mut self, run: &AttemptId, ending: Ending, noted: &mut Noted) {
-        let own = noted.left.take_if(|(of, _)| of == run);
+    fn attempt_ended(&mut self, attempt: &AttemptId, ending: Ending, noted: &mut Noted) {
+        let own = noted.left.take_if(|(of, _)| of == attempt);
         let own = own.map_or_else(Left::default, |(_, left)| left);
         let now_ms = noted.now_ms;
         self.tools.meter.ended(ending, own.log_bytes);
-        self.with_entry(run, |entry| {
-            entry.attempt_ended(run.attempt, ending, own, now_ms);
+        self.with_entry(attempt, |entry| {
+            entry.attempt_ended(attempt.number, ending, own, now_ms);
         });
     }
 
@@ -276,13 +275,13 @@ impl Driver {
     }
 
     fn carry_out(&mut self, work: Work) {
-        for begin in work.begin {
-            self.begin(begin);
+        for (attempt, device) in work.begin {
+            self.begin(attempt, device);
         }
-        for (run, hard) in work.stop {
-            if let Some(running) = self.running.get(&run) {
+        for (attempt, hard) in work.stop {
+            if let Some(running) = self.running.get(&attempt) {
                 if hard {
-                    warn!(job = %run.task.job, attempt = run.attempt, "an attempt does not stop");
+                    warn!(job = %attempt.task.job, attempt = attempt.number, "an attempt does not stop");
                 }
                 running.cancel.cancel();
             }
@@ -295,8 +294,8 @@ impl Driver {
         }
     }
 
-    fn begin(&mut self, Begin { run, device }: Begin) {
-        let Some(entry) = self.entries.get(&*run.task.job.0) else {
+    fn begin(&mut self, id: AttemptId, device: Option<String>) {
+        let Some(entry) = self.entries.get(&*id.task.job.0) else {
             return;
         };
         let cancel = Cancel::default();
@@ -304,8 +303,8 @@ impl Driver {
             cancel: cancel.clone(),
             device: device.clone(),
         };
-        let attempt = self.attempt(entry, &run, device, cancel);
-        self.running.insert(run, running);
+        let attempt = self.attempt(entry, &id, device, cancel);
+        self.running.insert(id, running);
         tokio::spawn(attempt::carry_out(
             self.tools.clone(),
             attempt,
@@ -316,20 +315,20 @@ impl Driver {
     fn attempt(
         &self,
         entry: &Entry,
-        run: &AttemptId,
+        id: &AttemptId,
         device: Option<String>,
         cancel: Cancel,
     ) -> Attempt {
         let job = &entry.job;
         let found = device
             .as_ref()
-            .and_then(|id| self.devices.get(&job.org, id));
+            .and_then(|device| self.devices.get(&job.org, device));
         let lease = entry
-            .attempt(run.attempt)
+            .attempt(id.number)
             .and_then(|attempt| attempt.lease_id.clone());
         let grant = device.zip(lease).map(|(device, lease_id)| Grant {
             job: job.id.clone(),
-            attempt: run.attempt,
+            attempt: id.number,
             org: job.org.clone(),
             user: job.user.clone(),
             device,
@@ -340,7 +339,7 @@ impl Driver {
         let gone_ms = self.clock.now_ms().saturating_sub(begun_ms);
         let left_ms = entry.plan.job_ms.saturating_sub(gone_ms);
         Attempt {
-            run: run.clone(),
+            id: id.clone(),
             plan: entry.plan.clone(),
             org: job.org.clone(),
             reference: job.r#ref.clone(),

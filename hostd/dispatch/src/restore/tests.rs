@@ -195,7 +195,7 @@ async fn what_cannot_be_read_of_devices_and_numbers_stays_on_the_safe_side() {
         .decisions
         .iter()
         .find_map(|decision| match decision {
-            Decision::Assign { run, .. } => Some(run.epoch),
+            Decision::Assign { attempt, .. } => Some(attempt.epoch),
             _ => None,
         });
     assert!(assigned.unwrap() > NOW_MS, "{assigned:?}");

@@ -78,7 +78,7 @@ fn simulate(arrivals: &[Arrival], is_fair: bool) -> (Vec<Vec<u64>>, u64) {
         scheduler.device_seen(&id, &OrgId::from("org"), (caps, true), 0);
     }
     let mut ends: BinaryHeap<Reverse<(u64, usize)>> = BinaryHeap::new();
-    let mut runs: HashMap<usize, AttemptId> = HashMap::new();
+    let mut attempts: HashMap<usize, AttemptId> = HashMap::new();
     let mut waits = vec![Vec::new(); USERS];
     let mut coming = arrivals.iter().enumerate().peekable();
     let mut now_ms = 0;
@@ -96,19 +96,19 @@ fn simulate(arrivals: &[Arrival], is_fair: bool) -> (Vec<Vec<u64>>, u64) {
                     return (waits, now_ms);
                 };
                 now_ms = at_ms;
-                let run = runs.remove(&number).expect("it runs");
-                scheduler.ended(&run, Ending::Passed, now_ms)
+                let attempt = attempts.remove(&number).expect("it runs");
+                scheduler.ended(&attempt, Ending::Passed, now_ms)
             }
         };
         for decision in decisions {
-            let Decision::Assign { run, .. } = decision else {
+            let Decision::Assign { attempt, .. } = decision else {
                 continue;
             };
-            let number: usize = run.task.job.0[4..].parse().expect("a number");
+            let number: usize = attempt.task.job.0[4..].parse().expect("a number");
             let arrival = &arrivals[number];
             waits[arrival.user].push(now_ms - arrival.at_ms);
             ends.push(Reverse((now_ms + arrival.runs_ms, number)));
-            runs.insert(number, run);
+            attempts.insert(number, attempt);
         }
     }
 }

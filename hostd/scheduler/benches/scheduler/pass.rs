@@ -72,7 +72,7 @@ fn with_jobs(
 
 fn assigned(decisions: Vec<Decision>) -> impl Iterator<Item = (AttemptId, DeviceId)> {
     decisions.into_iter().filter_map(|decision| match decision {
-        Decision::Assign { run, device } => Some((run, device?)),
+        Decision::Assign { attempt, device } => Some((attempt, device?)),
         _ => None,
     })
 }
@@ -81,9 +81,9 @@ fn assigned(decisions: Vec<Decision>) -> impl Iterator<Item = (AttemptId, Device
 fn one_becomes_free(need: impl Fn(usize) -> Need, rounds: usize) -> Vec<Duration> {
     let (mut scheduler, mut running) = with_jobs(true, need);
     let times = (0..rounds).map(|round| {
-        let (run, _) = running.remove(0);
+        let (attempt, _) = running.remove(0);
         let start = Instant::now();
-        let decisions = scheduler.ended(&run, Ending::Passed, round as u64);
+        let decisions = scheduler.ended(&attempt, Ending::Passed, round as u64);
         let time = start.elapsed();
         running.extend(assigned(decisions));
         time

@@ -79,9 +79,8 @@ impl<R: Requirement> Scheduler<R> {
             State::Stopping => {
                 attempt.hard = true;
                 let ending = attempt.ending.unwrap_or(Ending::Cancelled);
-                let run = self.run_of(key);
                 out.push(Decision::Stop {
-                    run,
+                    attempt: self.attempt_id(key),
                     ending,
                     hard: true,
                 });

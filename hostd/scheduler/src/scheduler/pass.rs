@@ -197,7 +197,7 @@ impl<R: Requirement> Scheduler<R> {
             hard: false,
             given_up: false,
         };
-        let run = job.run(key.1, &attempt);
+        let id = job.attempt_id(key.1, &attempt);
         let deadline = self.now_ms.saturating_add(job.clocks.start_ms);
         self.lines.remove(job.line(key.1), key);
         job.task_mut(key.1).state = TaskState::Active(attempt);
@@ -214,6 +214,9 @@ impl<R: Requirement> Scheduler<R> {
         };
         self.set_clock(key, Some(deadline));
         self.count_queued(key.0);
-        out.push(Decision::Assign { run, device });
+        out.push(Decision::Assign {
+            attempt: id,
+            device,
+        });
     }
 }

@@ -149,24 +149,24 @@ impl<R: Requirement> Scheduler<R> {
         let stopped = (job.axes.state() == State::Stopping).then(|| job.ending());
         let mut over: Vec<(u32, Ending, Option<AttemptId>)> = Vec::new();
         for (task, stored) in (0..).zip(stored.tasks) {
-            let run = stored.attempt.map(|(attempt, epoch)| AttemptId {
+            let attempt = stored.attempt.map(|(number, epoch)| AttemptId {
                 task: job.task_id(task),
-                attempt,
+                number,
                 epoch,
             });
-            if let Some(run) = &run {
-                self.epoch = self.epoch.max(run.epoch);
+            if let Some(attempt) = &attempt {
+                self.epoch = self.epoch.max(attempt.epoch);
             }
-            match restore_task(job.task_mut(task), stored, run.is_some(), stopped) {
-                Some(ending) => over.push((task, ending, run)),
-                None => out.extend(run.map(|run| Decision::Requeue {
-                    run,
+            match restore_task(job.task_mut(task), stored, attempt.is_some(), stopped) {
+                Some(ending) => over.push((task, ending, attempt)),
+                None => out.extend(attempt.map(|attempt| Decision::Requeue {
+                    attempt,
                     ending: Ending::Infra(Infra::ServerRestarted),
                 })),
             }
         }
-        for (task, ending, run) in over {
-            self.settle((number, task), ending, run, out);
+        for (task, ending, attempt) in over {
+            self.settle((number, task), ending, attempt, out);
         }
         self.skip_or_queue(number, out);
         self.finish_if_settled(number, out);

@@ -9,9 +9,9 @@ use crate::task::{Attempt, TaskKey, TaskState};
 
 impl<R: Requirement> Scheduler<R> {
     /// The first step of an attempt runs. Returns whether the attempt is still current.
-    pub fn started(&mut self, run: &AttemptId, now_ms: u64) -> bool {
+    pub fn started(&mut self, id: &AttemptId, now_ms: u64) -> bool {
         self.at(now_ms);
-        let Some(key) = self.present(run) else {
+        let Some(key) = self.present(id) else {
             return false;
         };
         let Some(job) = self.jobs.get_mut(&key.0) else {
@@ -34,9 +34,9 @@ impl<R: Requirement> Scheduler<R> {
 
     /// The first output of a test was seen, so the task is never run again without a request. Store
     /// this before anybody is shown the output. Returns whether the attempt is still current.
-    pub fn first_output(&mut self, run: &AttemptId, now_ms: u64) -> bool {
+    pub fn first_output(&mut self, id: &AttemptId, now_ms: u64) -> bool {
         self.at(now_ms);
-        let key = self.present(run);
+        let key = self.present(id);
         let attempt = key.and_then(|key| {
             let job = self.jobs.get_mut(&key.0)?;
             job.task_mut(key.1).attempt_mut()
@@ -51,10 +51,10 @@ impl<R: Requirement> Scheduler<R> {
     /// An attempt has ended, and nothing of it is left; a device that still must be made safe was
     /// reported as [`held`](Self::held) before. Nothing happens if the attempt is not current, so
     /// this may be reported twice. The first reason to end the attempt counts, not what came of it.
-    pub fn ended(&mut self, run: &AttemptId, ending: Ending, now_ms: u64) -> Vec<Decision> {
+    pub fn ended(&mut self, id: &AttemptId, ending: Ending, now_ms: u64) -> Vec<Decision> {
         self.at(now_ms);
         let mut decisions = Vec::new();
-        if let Some(key) = self.present(run) {
+        if let Some(key) = self.present(id) {
             self.conclude(key, ending, &mut decisions);
             self.pass(None, &mut decisions);
             self.note_drained(&mut decisions);
@@ -66,14 +66,14 @@ impl<R: Requirement> Scheduler<R> {
     /// made, and the task returns to its place in the queue.
     pub fn give_back(
         &mut self,
-        run: &AttemptId,
+        id: &AttemptId,
         holder: &str,
         expires_ms: Option<u64>,
         now_ms: u64,
     ) -> Vec<Decision> {
         self.at(now_ms);
         let mut decisions = Vec::new();
-        let Some(key) = self.present(run) else {
+        let Some(key) = self.present(id) else {
             return decisions;
         };
         let attempt = self.jobs[&key.0].task(key.1).attempt();
@@ -99,12 +99,12 @@ impl<R: Requirement> Scheduler<R> {
     }
 
     /// The task whose current attempt this is.
-    fn present(&self, run: &AttemptId) -> Option<TaskKey> {
-        let number = *self.numbers.get(&run.task.job)?;
+    fn present(&self, id: &AttemptId) -> Option<TaskKey> {
+        let number = *self.numbers.get(&id.task.job)?;
         let job = &self.jobs[&number];
-        let attempt = job.tasks.get(run.task.task as usize)?.attempt()?;
-        let is_present = (attempt.number, attempt.epoch) == (run.attempt, run.epoch);
-        is_present.then_some((number, run.task.task))
+        let attempt = job.tasks.get(id.task.task as usize)?.attempt()?;
+        let is_present = (attempt.number, attempt.epoch) == (id.number, id.epoch);
+        is_present.then_some((number, id.task.task))
     }
 
     /// Tells an attempt to stop, once.
@@ -122,7 +122,7 @@ impl<R: Requirement> Scheduler<R> {
         attempt.ending = Some(ending);
         attempt.state = State::Stopping;
         let stop = Decision::Stop {
-            run: self.run_of(key),
+            attempt: self.attempt_id(key),
             ending,
             hard: false,
         };
@@ -131,12 +131,12 @@ impl<R: Requirement> Scheduler<R> {
     }
 
     /// The current attempt of a task that is known to be active.
-    pub(super) fn run_of(&self, key: TaskKey) -> AttemptId {
+    pub(super) fn attempt_id(&self, key: TaskKey) -> AttemptId {
         let job = &self.jobs[&key.0];
         let attempt = job.task(key.1).attempt();
         AttemptId {
             task: job.task_id(key.1),
-            attempt: attempt.map_or(0, |attempt| attempt.number),
+            number: attempt.map_or(0, |attempt| attempt.number),
             epoch: attempt.map_or(0, |attempt| attempt.epoch),
         }
     }
@@ -164,7 +164,7 @@ impl<R: Requirement> Scheduler<R> {
 
     /// An attempt is over: its place is free, and the task waits for another one or is over too.
     pub(super) fn conclude(&mut self, key: TaskKey, ending: Ending, out: &mut Vec<Decision>) {
-        let run = self.run_of(key);
+        let id = self.attempt_id(key);
         let device = self.jobs[&key.0].task(key.1).attempt();
         let device = device.and_then(|attempt| attempt.device);
         let device = device.and_then(|number| Some(self.devices.get(number)?.id.clone()));
@@ -179,10 +179,13 @@ impl<R: Requirement> Scheduler<R> {
             if let Some(job) = self.jobs.get_mut(&key.0) {
                 job.task_mut(key.1).retries += 1;
             }
-            out.push(Decision::Requeue { run, ending });
+            out.push(Decision::Requeue {
+                attempt: id,
+                ending,
+            });
             self.queue(key);
         } else {
-            self.settle(key, ending, Some(run), out);
+            self.settle(key, ending, Some(id), out);
         }
     }
 

@@ -73,8 +73,8 @@ fn with_devices(devices: &[(&str, u32)]) -> Scheduler<Need> {
 /// What was assigned: job and device.
 fn places(decisions: &[Decision]) -> Vec<(String, String)> {
     let places = decisions.iter().filter_map(|decision| match decision {
-        Decision::Assign { run, device } => Some((
-            run.task.job.to_string(),
+        Decision::Assign { attempt, device } => Some((
+            attempt.task.job.to_string(),
             device
                 .as_ref()
                 .map_or("build".to_owned(), DeviceId::to_string),
@@ -89,14 +89,14 @@ fn place(job: &str, device: &str) -> (String, String) {
 }
 
 /// The attempt of the only assignment.
-fn run(decisions: &[Decision]) -> AttemptId {
-    let mut runs = decisions.iter().filter_map(|decision| match decision {
-        Decision::Assign { run, .. } => Some(run.clone()),
+fn assigned(decisions: &[Decision]) -> AttemptId {
+    let mut attempts = decisions.iter().filter_map(|decision| match decision {
+        Decision::Assign { attempt, .. } => Some(attempt.clone()),
         _ => None,
     });
-    let run = runs.next().expect("something was assigned");
-    assert_eq!(runs.next(), None);
-    run
+    let attempt = attempts.next().expect("something was assigned");
+    assert_eq!(attempts.next(), None);
+    attempt
 }
 
 /// How the job ended.

@@ -1,19 +1,21 @@
 //! What the rails of all devices draw, and above which current a rail is marked.
 
-use hostd_plugin::{Error, Request, Response, Route};
-use serde_json::json;
+use hostd_plugin::{Error, Request, Response, Route, operation};
 
 mod rails;
+mod wire;
 
 /// The endpoints of the plugin.
 pub static ROUTES: &[Route] = &[
     Route::get("rails", "/rails", show)
         .scope("bench:control")
-        .summary("What every rail of every device draws"),
+        .summary("What every rail of every device draws")
+        .openapi(operation!("rails")),
     Route::new("PUT", "warning", "/warning", set_warning)
         .scope("bench:control")
         .body_limit(1024)
-        .summary("Set the current above which a rail is marked"),
+        .summary("Set the current above which a rail is marked")
+        .openapi(operation!("warning")),
 ];
 
 hostd_plugin::handler!(ROUTES);
@@ -23,9 +25,9 @@ fn show(_: &Request) -> Result<Response, Error> {
 }
 
 fn set_warning(request: &Request) -> Result<Response, Error> {
-    let warn_milliamperes = rails::set_warning(&request.json()?)?;
-    let told = json!({"warn_milliamperes": warn_milliamperes});
-    Ok(Response::json(200, &told))
+    let asked: wire::Warning = request.json()?;
+    rails::set_warning(&asked)?;
+    Ok(Response::json(200, &asked))
 }
 
 #[cfg(test)]

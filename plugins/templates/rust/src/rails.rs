@@ -1,40 +1,11 @@
 //! Asks the devices, and keeps the one setting.
 
 use hostd_plugin::{Error, config, devices, power, store};
-use serde::{Deserialize, Serialize};
+
+use crate::wire::{Rail, Report, Skipped, WARN_MAX, WARN_MIN, Warning};
 
 /// Where the setting is kept, and its name in the configuration and in bodies.
 const KEY: &str = "warn_milliamperes";
-
-/// Every rail of every device.
-#[derive(Serialize)]
-pub struct Report {
-    warn_milliamperes: i64,
-    rails: Vec<Rail>,
-    /// Devices that could not be asked, and why.
-    skipped: Vec<Skipped>,
-}
-
-#[derive(Serialize)]
-struct Rail {
-    device: String,
-    rail: u8,
-    on: bool,
-    millivolts: Option<i64>,
-    microamperes: Option<i64>,
-    high: bool,
-}
-
-#[derive(Serialize)]
-struct Skipped {
-    device: String,
-    code: String,
-}
-
-#[derive(Deserialize)]
-pub struct Warning {
-    warn_milliamperes: i64,
-}
 
 /// The current in mA above which a rail is marked: what was stored, else what the operator configured.
 pub fn warning() -> Result<i64, Error> {
@@ -46,13 +17,14 @@ pub fn warning() -> Result<i64, Error> {
 }
 
 /// Store what a body says.
-pub fn set_warning(asked: &Warning) -> Result<i64, Error> {
+pub fn set_warning(asked: &Warning) -> Result<(), Error> {
     let value = asked.warn_milliamperes;
-    if !(1..=10_000).contains(&value) {
-        return Err(Error::invalid(format!("{KEY} must be a number from 1 to 10000")));
+    if !(WARN_MIN..=WARN_MAX).contains(&value) {
+        let rule = format!("{KEY} must be a number from {WARN_MIN} to {WARN_MAX}");
+        return Err(Error::invalid(rule));
     }
     store::put(KEY, value.to_string().as_bytes())?;
-    Ok(value)
+    Ok(())
 }
 
 /// Ask every device.

@@ -51,7 +51,7 @@ fn what_runs_is_bounded_by_user_organisation_and_server() {
         for (number, user) in users.into_iter().enumerate() {
             let decisions = s.submit(bench(&number.to_string(), user, 1), 0).unwrap();
             if !decisions.is_empty() {
-                runs.push(run(&decisions));
+                runs.push(assigned(&decisions));
             }
         }
         assert_eq!(runs.len(), expected, "{limits:?}");

@@ -140,22 +140,22 @@ impl World {
         let Some(key) = self.random.choice(keys) else {
             return Vec::new();
         };
-        let (run, device) = self.runs[&key].clone();
+        let (attempt, device) = self.runs[&key].clone();
         match self.random.u8(..10) {
             0..3 => {
-                self.s.started(&run, self.now_ms);
+                self.s.started(&attempt, self.now_ms);
                 Vec::new()
             }
             3..5 => {
-                if self.s.first_output(&run, self.now_ms) {
-                    self.output_seen.insert(run.task);
+                if self.s.first_output(&attempt, self.now_ms) {
+                    self.output_seen.insert(attempt.task);
                 }
                 Vec::new()
             }
-            5 if device.is_some() && !self.output_seen.contains(&run.task) => {
+            5 if device.is_some() && !self.output_seen.contains(&attempt.task) => {
                 self.runs.remove(&key);
                 self.held.extend(device);
-                self.s.give_back(&run, "zoe", None, self.now_ms)
+                self.s.give_back(&attempt, "zoe", None, self.now_ms)
             }
             _ => {
                 let endings = [
@@ -168,8 +168,8 @@ impl World {
                 ];
                 let ending = self.random.choice(endings).unwrap();
                 self.runs.remove(&key);
-                let decisions = self.s.ended(&run, ending, self.now_ms);
-                assert!(self.s.ended(&run, ending, self.now_ms).is_empty());
+                let decisions = self.s.ended(&attempt, ending, self.now_ms);
+                assert!(self.s.ended(&attempt, ending, self.now_ms).is_empty());
                 decisions
             }
         }
@@ -228,16 +228,18 @@ impl World {
     fn apply(&mut self, decisions: Vec<Decision>) {
         for decision in decisions {
             match decision {
-                Decision::Assign { run, device } => self.assigned(run, device),
-                Decision::Requeue { run, .. } => {
+                Decision::Assign { attempt, device } => self.assigned(attempt, device),
+                Decision::Requeue { attempt, .. } => {
                     self.seen.requeued += 1;
-                    assert!(!self.output_seen.contains(&run.task));
+                    assert!(!self.output_seen.contains(&attempt.task));
                 }
                 Decision::Stop { .. } => self.seen.stopped += 1,
-                Decision::TaskEnded { run, ending, .. } => {
+                Decision::TaskEnded {
+                    attempt, ending, ..
+                } => {
                     // Only an attempt that was given up has not reported this itself.
-                    if let Some(run) = run
-                        && self.runs.remove(&(run.task, run.attempt)).is_some()
+                    if let Some(attempt) = attempt
+                        && self.runs.remove(&(attempt.task, attempt.number)).is_some()
                     {
                         self.seen.given_up += 1;
                     }
@@ -253,24 +255,24 @@ impl World {
         }
     }
 
-    fn assigned(&mut self, run: AttemptId, device: Option<DeviceId>) {
+    fn assigned(&mut self, attempt: AttemptId, device: Option<DeviceId>) {
         assert!(
-            !self.output_seen.contains(&run.task),
+            !self.output_seen.contains(&attempt.task),
             "run again after output"
         );
         if let Some(device) = &device {
             let taken = self.runs.values().any(|(_, d)| d.as_ref() == Some(device));
             assert!(!taken, "{device} has two attempts");
             assert!(!self.away.contains(device) && !self.held.contains(device));
-            let job = &self.s.jobs[&self.s.numbers[&run.task.job]];
+            let job = &self.s.jobs[&self.s.numbers[&attempt.task.job]];
             let org = self.s.accounts.org_name(self.s.accounts.org_of(job.user));
             assert_eq!(self.devices[device].0, *org);
         }
-        if !self.started_once.insert(run.task.clone()) {
+        if !self.started_once.insert(attempt.task.clone()) {
             self.seen.moved += 1;
         }
-        let key = (run.task.clone(), run.attempt);
-        assert!(self.runs.insert(key, (run, device)).is_none());
+        let key = (attempt.task.clone(), attempt.number);
+        assert!(self.runs.insert(key, (attempt, device)).is_none());
     }
 
     fn check(&self) {

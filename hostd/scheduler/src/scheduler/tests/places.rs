@@ -58,8 +58,8 @@ fn a_bench_waits_for_its_build_and_builds_for_a_slot() {
         tasks: vec![task(Work::Build, &[]), task(Work::Bench(Need(1)), &[0])],
         ..bench(id, "u", 1)
     };
-    let first = run(&s.submit(job("1"), 0).unwrap());
-    run(&s.submit(job("2"), 0).unwrap());
+    let first = assigned(&s.submit(job("1"), 0).unwrap());
+    assigned(&s.submit(job("2"), 0).unwrap());
     assert!(s.submit(job("3"), 0).unwrap().is_empty());
     s.started(&first, 0);
     let decisions = s.ended(&first, Ending::Passed, 10);
@@ -76,7 +76,7 @@ fn what_needs_a_failed_build_is_skipped_and_the_job_has_failed() {
         task(Work::Bench(Need(1)), &[0]),
         task(Work::Bench(Need(1)), &[1]),
     ];
-    let build = run(&s.submit(job, 0).unwrap());
+    let build = assigned(&s.submit(job, 0).unwrap());
     let decisions = s.ended(&build, Ending::Failed(Failure::Build), 5);
     let skipped = |d: &&Decision| {
         matches!(
@@ -105,7 +105,7 @@ fn a_failed_case_stays_known_when_the_bench_fails_elsewhere() {
     let runs: Vec<AttemptId> = decisions
         .iter()
         .filter_map(|d| match d {
-            Decision::Assign { run, .. } => Some(run.clone()),
+            Decision::Assign { attempt, .. } => Some(attempt.clone()),
             _ => None,
         })
         .collect();
@@ -120,10 +120,10 @@ fn a_failed_case_stays_known_when_the_bench_fails_elsewhere() {
 #[test]
 fn a_lease_that_somebody_else_has_costs_no_attempt() {
     let mut s = with_devices(&[("a", 1)]);
-    let first = run(&s.submit(bench("1", "u", 1), 0).unwrap());
+    let first = assigned(&s.submit(bench("1", "u", 1), 0).unwrap());
     assert!(s.give_back(&first, "alice", Some(900), 1).is_empty());
     assert_eq!(s.accounts.virtual_ms(0), 0);
-    let again = run(&s.freed(&"a".into(), 2));
+    let again = assigned(&s.freed(&"a".into(), 2));
     assert!(again.epoch > first.epoch);
     assert!(s.ended(&first, Ending::Passed, 3).is_empty());
     let (axes, _) = finish(&s.ended(&again, Ending::Passed, 3), "1");
@@ -133,7 +133,7 @@ fn a_lease_that_somebody_else_has_costs_no_attempt() {
 #[test]
 fn a_small_user_does_not_wait_behind_a_large_one() {
     let mut s = with_devices(&[("a", 1)]);
-    let mut first = run(&s.submit(bench("large0", "large", 1), 0).unwrap());
+    let mut first = assigned(&s.submit(bench("large0", "large", 1), 0).unwrap());
     for number in 1..50 {
         s.submit(bench(&format!("large{number}"), "large", 1), 0)
             .unwrap();
@@ -144,7 +144,7 @@ fn a_small_user_does_not_wait_behind_a_large_one() {
         if places(&decisions)[0].0 == "small" {
             return;
         }
-        first = run(&decisions);
+        first = assigned(&decisions);
     }
     panic!("small waits for more than three jobs of large");
 }
@@ -152,7 +152,7 @@ fn a_small_user_does_not_wait_behind_a_large_one() {
 #[test]
 fn whoever_comes_while_others_run_is_next() {
     let mut s = with_devices(&[("d", 1)]);
-    let first = run(&s.submit(bench("many-1", "a", 1), 0).unwrap());
+    let first = assigned(&s.submit(bench("many-1", "a", 1), 0).unwrap());
     s.submit(bench("many-2", "a", 1), 0).unwrap();
     // The other one was charged for more than it has had.
     s.submit(bench("one", "b", 1), 20).unwrap();

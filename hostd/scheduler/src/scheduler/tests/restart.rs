@@ -18,8 +18,8 @@ fn restarted(s: &Scheduler<Need>, now_ms: u64) -> (Scheduler<Need>, Vec<Decision
 #[test]
 fn before_the_first_output_an_attempt_is_requeued_and_after_it_the_task_is_over() {
     let mut s = with_devices(&[("a", 1), ("b", 1)]);
-    let quiet = run(&s.submit(bench("quiet", "u", 1), 0).unwrap());
-    let seen = run(&s.submit(bench("seen", "u", 1), 0).unwrap());
+    let quiet = assigned(&s.submit(bench("quiet", "u", 1), 0).unwrap());
+    let seen = assigned(&s.submit(bench("seen", "u", 1), 0).unwrap());
     s.submit(bench("waits", "u", 1), 0).unwrap();
     s.started(&quiet, 1);
     s.started(&seen, 1);
@@ -28,7 +28,7 @@ fn before_the_first_output_an_attempt_is_requeued_and_after_it_the_task_is_over(
     assert_eq!(
         decisions[0],
         Decision::Requeue {
-            run: quiet.clone(),
+            attempt: quiet.clone(),
             ending: RESTARTED
         }
     );
@@ -40,8 +40,8 @@ fn before_the_first_output_an_attempt_is_requeued_and_after_it_the_task_is_over(
     assert!(s.ended(&quiet, Ending::Passed, 11).is_empty());
     let decisions = s.device_seen(&"a".into(), &"org".into(), 1, 12);
     assert_eq!(places(&decisions), [place("quiet", "a")]);
-    let again = run(&decisions);
-    assert!(again.epoch > seen.epoch && again.attempt == 2);
+    let again = assigned(&decisions);
+    assert!(again.epoch > seen.epoch && again.number == 2);
     let (axes, _) = finish(&s.ended(&again, Ending::Passed, 13), "quiet");
     assert_eq!(axes.status(), crate::Status::Done);
 }
@@ -49,7 +49,7 @@ fn before_the_first_output_an_attempt_is_requeued_and_after_it_the_task_is_over(
 #[test]
 fn what_was_being_stopped_has_stopped() {
     let mut s = with_devices(&[("a", 1)]);
-    run(&s.submit(bench("1", "u", 1), 0).unwrap());
+    assigned(&s.submit(bench("1", "u", 1), 0).unwrap());
     s.cancel(&"1".into(), 1);
     let (s, decisions) = restarted(&s, 2);
     assert_eq!(finish(&decisions, "1").1, Ending::Cancelled);
@@ -61,7 +61,7 @@ fn a_job_between_its_tasks_goes_on_where_it_was() {
     let mut s = with_devices(&[]);
     let mut job = bench("1", "u", 1);
     job.tasks = vec![task(Work::Build, &[]), task(Work::Bench(Need(1)), &[0])];
-    let build = run(&s.submit(job, 0).unwrap());
+    let build = assigned(&s.submit(job, 0).unwrap());
     s.ended(&build, Ending::Passed, 1);
     let before = s.stored(&"1".into()).unwrap();
     let (mut s, decisions) = restarted(&s, 2);
@@ -109,7 +109,7 @@ fn what_takes_the_server_down_each_time_is_not_run_for_ever() {
             assert_eq!(restart, u64::from(RESTARTS_MAX));
             return;
         }
-        run(&s.device_seen(&"a".into(), &"org".into(), 1, restart));
+        assigned(&s.device_seen(&"a".into(), &"org".into(), 1, restart));
     }
     panic!("it is still run");
 }

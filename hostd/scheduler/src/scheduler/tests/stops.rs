@@ -14,7 +14,7 @@ fn stops(decisions: &[Decision]) -> Vec<(Ending, bool)> {
 #[test]
 fn a_cancel_ends_a_job_wherever_it_is() {
     let mut s = with_devices(&[("a", 1)]);
-    let first = run(&s.submit(bench("1", "u", 1), 0).unwrap());
+    let first = assigned(&s.submit(bench("1", "u", 1), 0).unwrap());
     s.submit(bench("2", "u", 1), 0).unwrap();
     let (axes, ending) = finish(&s.cancel(&"2".into(), 1), "2");
     assert_eq!(
@@ -42,7 +42,7 @@ fn a_cancel_ends_a_job_wherever_it_is() {
 #[test]
 fn each_phase_has_its_clock() {
     let mut s = with_devices(&[("a", 1)]);
-    let first = run(&s.submit(bench("1", "u", 1), 0).unwrap());
+    let first = assigned(&s.submit(bench("1", "u", 1), 0).unwrap());
     assert_eq!(s.next_deadline_ms(), Some(1000));
     assert!(s.started(&first, 500));
     assert_eq!(s.next_deadline_ms(), Some(50_500));
@@ -60,20 +60,20 @@ fn each_phase_has_its_clock() {
 #[test]
 fn a_slow_start_is_the_benchs_fault_and_retried() {
     let mut s = with_devices(&[("a", 1)]);
-    let first = run(&s.submit(bench("1", "u", 1), 0).unwrap());
+    let first = assigned(&s.submit(bench("1", "u", 1), 0).unwrap());
     assert_eq!(
         stops(&s.tick(1000)),
         [(Ending::TimedOut(Clock::Start), false)]
     );
     let decisions = s.ended(&first, Ending::Cancelled, 1100);
     assert!(matches!(decisions[0], Decision::Requeue { .. }));
-    assert_eq!(run(&decisions).attempt, 2);
+    assert_eq!(assigned(&decisions).number, 2);
 }
 
 #[test]
 fn whoever_does_not_stop_is_told_once_more_and_then_given_up_with_its_device() {
     let mut s = with_devices(&[("a", 1)]);
-    let first = run(&s.submit(bench("1", "u", 1), 0).unwrap());
+    let first = assigned(&s.submit(bench("1", "u", 1), 0).unwrap());
     s.cancel(&"1".into(), 100);
     assert_eq!(stops(&s.tick(600)), [(Ending::Cancelled, true)]);
     let decisions = s.tick(1100);
@@ -108,7 +108,7 @@ fn the_whole_job_has_a_clock_over_its_parts() {
     let mut job = bench("1", "u", 1);
     job.tasks = vec![task(Work::Build, &[]), task(Work::Bench(Need(1)), &[0])];
     job.clocks.queue_ms = 3_000_000;
-    let build = run(&s.submit(job, 0).unwrap());
+    let build = assigned(&s.submit(job, 0).unwrap());
     s.ended(&build, Ending::Passed, 100);
     assert_eq!(s.next_deadline_ms(), Some(2_000_000));
     let (axes, ending) = finish(&s.tick(2_000_000), "1");
@@ -119,14 +119,14 @@ fn the_whole_job_has_a_clock_over_its_parts() {
 #[test]
 fn a_device_that_goes_away_takes_its_attempt_along() {
     let mut s = with_devices(&[("a", 1), ("b", 0b11)]);
-    let first = run(&s.submit(bench("1", "u", 1), 0).unwrap());
+    let first = assigned(&s.submit(bench("1", "u", 1), 0).unwrap());
     let lost = Ending::Infra(Infra::DeviceLost);
     assert_eq!(stops(&s.device_gone(&"a".into(), 1)), [(lost, false)]);
     let decisions = s.ended(&first, Ending::Cancelled, 2);
     assert_eq!(places(&decisions), [place("1", "b")]);
     // Removed while in use: it is forgotten once the attempt has ended.
     s.device_removed(&"b".into(), 3);
-    s.ended(&run(&decisions), Ending::Cancelled, 4);
+    s.ended(&assigned(&decisions), Ending::Cancelled, 4);
     assert_eq!(s.devices.all().count(), 1);
 }
 
@@ -134,7 +134,7 @@ fn a_device_that_goes_away_takes_its_attempt_along() {
 fn a_drain_lets_run_what_runs_and_starts_nothing() {
     let mut s = with_devices(&[("a", 1)]);
     assert_eq!(with_devices(&[]).drain(0), [Decision::Drained]);
-    let first = run(&s.submit(bench("1", "u", 1), 0).unwrap());
+    let first = assigned(&s.submit(bench("1", "u", 1), 0).unwrap());
     s.submit(bench("2", "u", 1), 0).unwrap();
     assert!(s.drain(1).is_empty());
     assert_eq!(s.submit(bench("3", "u", 1), 1), Err(Refused::Draining));
