@@ -14,6 +14,7 @@ mod greeting;
 mod inbox;
 mod link;
 mod outbox;
+mod parcels;
 mod shared;
 mod stream;
 mod wires;

@@ -1,6 +1,7 @@
 //! A device and what the controller wants of it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
+use std::convert::Infallible;
 use std::io;
 use std::pin::Pin;
 
@@ -10,6 +11,7 @@ use tokio::sync::mpsc;
 use super::control;
 use super::descriptors::Descriptors;
 use super::endpoint::{Form, Input, Output, Shared};
+use super::pace::Pace;
 use super::usbip::{Command, Replies};
 
 /// A control request, as it is sent first.
@@ -60,6 +62,7 @@ pub trait Device: Send + 'static {
 #[derive(Debug)]
 pub struct Bus {
     endpoints: HashMap<u8, Shared>,
+    pace: Pace,
     replies: Replies,
 }
 
@@ -80,7 +83,7 @@ impl Bus {
     }
 
     fn take_input(&mut self, address: u8, form: Form) -> Input {
-        let shared = Shared::new(form);
+        let shared = Shared::new(form, self.pace.clone());
         self.endpoints.insert(address | 0x80, shared.clone());
         let replies = self.replies.clone();
         Input { shared, replies }
@@ -88,10 +91,24 @@ impl Bus {
 
     /// The endpoint on which the device receives.
     pub fn output(&mut self, address: u8) -> Output {
-        let shared = Shared::new(Form::Messages);
+        let shared = Shared::new(Form::Messages, self.pace.clone());
         self.endpoints.insert(address & 0x7F, shared.clone());
         let replies = self.replies.clone();
         Output::new(shared, replies)
+    }
+
+    /// Lets endpoints go on whenever the bus has become free, each in its turn.
+    async fn resume(&self) -> Infallible {
+        let mut turns: VecDeque<_> = self.endpoints.values().collect();
+        loop {
+            self.pace.freed().await;
+            for endpoint in &turns {
+                endpoint.resume(&self.replies);
+            }
+            if let Some(first) = turns.pop_front() {
+                turns.push_back(first);
+            }
+        }
     }
 
     async fn answer(&self, device: &mut dyn Device, command: Command) {
@@ -155,12 +172,14 @@ async fn request(device: &mut dyn Device, setup: Setup, bytes: &[u8]) -> Option<
 /// Plugs the device in at the other end of these wires, until that end closes.
 pub(crate) async fn serve(
     mut device: Box<dyn Device>,
+    pace: Pace,
     mut reader: impl AsyncRead + Unpin,
     mut writer: impl AsyncWrite + Unpin,
 ) -> io::Result<()> {
     let (send, mut replies) = mpsc::unbounded_channel();
     let mut bus = Bus {
         endpoints: HashMap::new(),
+        pace,
         replies: Replies(send),
     };
     device.start(&mut bus);
@@ -180,6 +199,7 @@ pub(crate) async fn serve(
     tokio::select! {
         ended = answering => ended,
         ended = replying => ended,
+        never = unplug.0.resume() => match never {},
     }
 }
 

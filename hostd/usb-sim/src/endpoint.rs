@@ -9,6 +9,7 @@ use std::task::{Context, Poll, Waker, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+use super::pace::Pace;
 use super::usbip::{Replies, Sequence};
 
 /// Bytes that a device may have ready to send, and as many that it was sent and has not read.
@@ -37,6 +38,7 @@ pub(crate) struct State {
     begun: usize,
     bytes: usize,
     form: Form,
+    pace: Pace,
     has_ended: bool,
     device: Option<Waker>,
 }
@@ -54,9 +56,10 @@ enum Transfer {
 pub(crate) struct Shared(Arc<Mutex<State>>);
 
 impl Shared {
-    pub(crate) fn new(form: Form) -> Self {
+    pub(crate) fn new(form: Form, pace: Pace) -> Self {
         let state = State {
             form,
+            pace,
             ..State::default()
         };
         Self(Arc::new(Mutex::new(state)))
@@ -78,6 +81,16 @@ impl Shared {
         let mut state = self.state();
         state.pending.push_back(Transfer::Out(sequence, bytes));
         state.receive(replies);
+    }
+
+    /// The bus has become free.
+    pub(crate) fn resume(&self, replies: &Replies) {
+        let mut state = self.state();
+        match state.pending.front() {
+            Some(Transfer::In(..)) => state.send(replies),
+            Some(Transfer::Out(..)) => state.receive(replies),
+            None => {}
+        }
     }
 
     /// The controller no longer wants a transfer. Whether it was still pending.
@@ -120,11 +133,13 @@ impl State {
             && let Some(Transfer::In(sequence, length)) = self.pending.front()
         {
             let (sequence, length) = (*sequence, *length);
-            if self.form == Form::Full && self.bytes < length {
+            let is_short = self.form == Form::Full && self.bytes < length;
+            if is_short || !self.pace.is_free() {
                 break;
             }
             self.pending.pop_front();
             let bytes = self.take(length);
+            self.pace.carry(bytes.len());
             replies.completed_in(sequence, &bytes);
         }
         if self.bytes < BUFFER_BYTES_MAX {
@@ -156,8 +171,11 @@ impl State {
     /// Takes what the controller brings, as far as there is room.
     fn receive(&mut self, replies: &Replies) {
         while self.bytes < BUFFER_BYTES_MAX
+            && let Some(Transfer::Out(..)) = self.pending.front()
+            && self.pace.is_free()
             && let Some(Transfer::Out(sequence, bytes)) = self.pending.pop_front()
         {
+            self.pace.carry(bytes.len());
             self.bytes += bytes.len();
             replies.completed_out(sequence, bytes.len());
             self.messages.push_back(bytes);
@@ -337,7 +355,7 @@ mod tests {
     async fn full_transfers_are_filled_and_the_rest_is_unsent() {
         let (send, mut told) = mpsc::unbounded_channel();
         let replies = Replies(send);
-        let shared = Shared::new(Form::Full);
+        let shared = Shared::new(Form::Full, Pace::default());
         let mut input = Input {
             shared: shared.clone(),
             replies: replies.clone(),

@@ -6,7 +6,8 @@
 //! control requests; its bulk endpoints are [`Input`]s, to which it writes, and [`Output`]s, from which it reads.
 //!
 //! As with real hardware, a transfer from a device that has nothing to send stays pending, one to a device that does not
-//! read does, too, and both can be cancelled.
+//! read does, too, and both can be cancelled. Otherwise transfers take no time, unless a device is
+//! [plugged in](Attached::paced) to have the speed of a bus.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -19,6 +20,7 @@ mod endpoint;
 pub mod fx2;
 pub mod hub;
 pub mod jlink;
+mod pace;
 pub mod stlink;
 mod usbip;
 mod vhci;

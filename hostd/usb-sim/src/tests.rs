@@ -1,10 +1,14 @@
 //! A device and a controller that writes what the kernel would.
 
+use std::time::Duration;
+
 use fastrand::Rng;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 use super::bus::serve;
+use super::pace::Pace;
 use super::{Answer, Bus, Descriptors, Device, Endpoint, Interface, Setup, Speed, fuzz};
 
 /// Sends back each transfer as it came, once it is told to; knows one request of its own.
@@ -67,11 +71,15 @@ type Reply = (u32, u32, i32, Vec<u8>);
 
 impl Kernel {
     fn new() -> (Self, tokio::sync::oneshot::Sender<()>) {
+        Self::on(Pace::default())
+    }
+
+    fn on(pace: Pace) -> (Self, tokio::sync::oneshot::Sender<()>) {
         let (wire, far) = duplex(1 << 20);
         let (send, go) = tokio::sync::oneshot::channel();
         let (reader, writer) = tokio::io::split(far);
         let device = Box::new(Echo { go: Some(go) });
-        let device = tokio::spawn(serve(device, reader, writer));
+        let device = tokio::spawn(serve(device, pace, reader, writer));
         let kernel = Self {
             wire,
             sequence: 0,
@@ -108,10 +116,15 @@ impl Kernel {
 
     /// The next reply; `is_in` if its transfer was one that brings bytes.
     async fn reply(&mut self, is_in: bool) -> Reply {
+        self.reply_of(|_| is_in).await
+    }
+
+    /// The same, where that depends on the transfer's number.
+    async fn reply_of(&mut self, is_in: impl FnOnce(u32) -> bool) -> Reply {
         let mut header = [0; 48];
         self.wire.read_exact(&mut header).await.unwrap();
         let word = |at: usize| u32::from_be_bytes(*header[4 * at..].first_chunk().unwrap());
-        let mut bytes = vec![0; if is_in { word(6) as usize } else { 0 }];
+        let mut bytes = vec![0; if is_in(word(1)) { word(6) as usize } else { 0 }];
         self.wire.read_exact(&mut bytes).await.unwrap();
         (word(0), word(1), word(5).cast_signed(), bytes)
     }
@@ -204,6 +217,32 @@ async fn a_device_that_does_not_read_holds_transfers_up() {
         kernel.submit_in(2, 1 << 20, [0; 8]).await;
         assert!(kernel.reply(true).await.3 == part);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_bus_with_a_speed_is_shared_by_its_endpoints() {
+    let (mut kernel, go) = Kernel::on(Pace::of(Speed::High));
+    go.send(()).unwrap();
+    let began = Instant::now();
+    let part = vec![5; 64 * 1024];
+    for _ in 0..100 {
+        kernel.submit_out(1, &part, [0; 8]).await;
+        kernel.submit_in(2, 64 * 1024, [0; 8]).await;
+    }
+    let is_in = |sequence: u32| sequence.is_multiple_of(2);
+    let mut came = Vec::new();
+    for _ in 0..200 {
+        let (_, sequence, status, _) = kernel.reply_of(is_in).await;
+        assert_eq!(status, 0);
+        came.push(is_in(sequence));
+    }
+    // 128 packets of 512 bytes are 10 microframes, less 2 packets.
+    let real = Duration::from_micros(125) * 200 * 128 / 13;
+    let gap = began.elapsed().abs_diff(real);
+    assert!(gap < Duration::from_millis(5), "{gap:?}");
+    // Neither way waits until the other is done.
+    let half = came[..100].iter().filter(|is_in| **is_in).count();
+    assert!((40..=60).contains(&half), "{half}");
 }
 
 #[tokio::test]

@@ -14,6 +14,7 @@ use tokio::sync::oneshot;
 
 use super::bus::{self, Device};
 use super::descriptors::Speed;
+use super::pace::Pace;
 
 /// Where the kernel shows the controller.
 const CONTROLLER: &str = "/sys/devices/platform/vhci_hcd.0";
@@ -66,7 +67,17 @@ impl Attached {
     /// # Errors
     /// [`AttachError`], which says what to do.
     pub fn new(device: impl Device) -> Result<Self, AttachError> {
-        Self::plug(device, None)
+        Self::plug(device, None, Pace::default())
+    }
+
+    /// Plugs a device in, at the first free port, so that its transfers take the time that they take on a bus of its
+    /// speed on which nothing else is: bulk data at 480 Mbit/s comes to 53.2 MB/s at most, both ways together.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn paced(device: impl Device) -> Result<Self, AttachError> {
+        let pace = Pace::of(device.descriptors().speed);
+        Self::plug(device, None, pace)
     }
 
     /// Plugs a device in at a port, as soon as it is free.
@@ -74,10 +85,10 @@ impl Attached {
     /// # Errors
     /// As [`Self::new`]; also if the port does not become free.
     pub fn at(port: u32, device: impl Device) -> Result<Self, AttachError> {
-        Self::plug(device, Some(port))
+        Self::plug(device, Some(port), Pace::default())
     }
 
-    fn plug(device: impl Device, port: Option<u32>) -> Result<Self, AttachError> {
+    fn plug(device: impl Device, port: Option<u32>, pace: Pace) -> Result<Self, AttachError> {
         if !Self::is_possible() {
             return Err(AttachError::NoController);
         }
@@ -102,7 +113,7 @@ impl Attached {
                         return;
                     };
                     let (reader, writer) = stream.into_split();
-                    let mut serving = pin!(bus::serve(device, reader, writer));
+                    let mut serving = pin!(bus::serve(device, pace, reader, writer));
                     tokio::select! {
                         // The end of the connection is the end of the device.
                         _ended = &mut serving => {}

@@ -9,12 +9,11 @@ use bytes::Bytes;
 use tokio::task::yield_now;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::frame::{Header, Kind};
 use super::frames::Frames;
 use super::link::{KEEP_ALIVE, LinkError, SILENCE_MAX};
-use super::outbox::SHARED_BYTES_MAX;
+use super::parcels::Parcels;
 use super::shared::Shared;
-use super::wires::{Incoming, Outgoing, Transfer, flush, next, room};
+use super::wires::{Incoming, Outgoing, flush, next, room};
 
 /// What a link reads from and writes to, with what was read beyond the greetings.
 pub(super) struct Wires<R, W> {
@@ -83,37 +82,28 @@ async fn receive(
     }
 }
 
-async fn send_one(
+/// Sends the transfer that is next. While there is no room for it, connections fill their frames, and what fits goes
+/// along.
+async fn send_first(
     shared: &Shared,
     writer: &mut impl Outgoing,
-    transfer: Transfer,
+    parcels: &mut Parcels,
 ) -> io::Result<()> {
     room(writer).await?;
+    while parcels.has_place() && parcels.take_turn(shared) {}
     shared.supply(writer);
-    writer.send(transfer);
+    if let Some(transfer) = parcels.pop() {
+        writer.send(transfer);
+    }
     Ok(())
 }
 
 async fn send(shared: &Shared, mut writer: impl Outgoing) -> Result<Infallible, LinkError> {
-    // Frames that go in one transfer.
-    let mut small = Vec::new();
+    let mut parcels = Parcels::default();
     loop {
-        while let Some(data) = shared.turn(&mut small) {
-            match data {
-                Some(frame) if SHARED_BYTES_MAX <= frame.bytes().len() => {
-                    if !small.is_empty() {
-                        send_one(shared, &mut writer, Box::new(std::mem::take(&mut small))).await?;
-                    }
-                    send_one(shared, &mut writer, frame).await?;
-                }
-                Some(frame) => {
-                    small.extend_from_slice(frame.bytes());
-                    shared.give_back(frame);
-                }
-                None => {}
-            }
-            if SHARED_BYTES_MAX <= small.len() {
-                send_one(shared, &mut writer, Box::new(std::mem::take(&mut small))).await?;
+        while parcels.is_due() || parcels.take_turn(shared) {
+            if parcels.is_due() {
+                send_first(shared, &mut writer, &mut parcels).await?;
             }
         }
         shared.supply(&mut writer);
@@ -122,8 +112,8 @@ async fn send(shared: &Shared, mut writer: impl Outgoing) -> Result<Infallible, 
         if shared.has_turns() {
             continue;
         }
-        if !small.is_empty() {
-            send_one(shared, &mut writer, Box::new(std::mem::take(&mut small))).await?;
+        while !parcels.is_empty() {
+            send_first(shared, &mut writer, &mut parcels).await?;
         }
         tokio::select! {
             biased;
@@ -131,7 +121,7 @@ async fn send(shared: &Shared, mut writer: impl Outgoing) -> Result<Infallible, 
             () = shared.work.notified() => continue,
         }
         if timeout(KEEP_ALIVE, shared.work.notified()).await.is_err() {
-            small.extend_from_slice(&Header::new(0, Kind::Alive, 0).to_bytes());
+            parcels.put_alive();
         }
     }
 }

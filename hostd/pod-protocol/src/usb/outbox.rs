@@ -9,10 +9,10 @@ use super::wires::Transfer;
 /// Full frames that wait, of each connection.
 const FRAMES_MAX: usize = 2;
 
-/// Frames of data below this share transfers with others.
-pub(super) const SHARED_BYTES_MAX: usize = 16 * 1024;
+/// A write of so many bytes is worth room of its own to be sent from, and a transfer of so many does not wait for more.
+pub(super) const MUCH_BYTES: usize = 16 * 1024;
 
-const _: () = assert!(SHARED_BYTES_MAX < TRANSFER_BYTES);
+const _: () = assert!(MUCH_BYTES < TRANSFER_BYTES);
 
 #[derive(Debug)]
 pub(super) struct Outbox {
@@ -21,6 +21,8 @@ pub(super) struct Outbox {
     bytes: usize,
     /// The most data of a frame.
     data_max: usize,
+    /// The last write did not fit, so the next one begins with its rest.
+    was_cut: bool,
 }
 
 impl Outbox {
@@ -29,6 +31,7 @@ impl Outbox {
             frames: VecDeque::new(),
             bytes: 0,
             data_max,
+            was_cut: false,
         }
     }
 
@@ -50,6 +53,9 @@ impl Outbox {
         mut free: impl FnMut() -> Option<Transfer>,
     ) -> usize {
         let count = bytes.len().min(FRAMES_MAX * self.data_max - self.bytes);
+        // More is likely to follow the rest of a large write, and what waits behind much.
+        let is_much = self.was_cut || MUCH_BYTES <= count.max(self.bytes);
+        self.was_cut = count < bytes.len();
         let mut rest = &bytes[..count];
         let mut credit = credit.saturating_sub(self.bytes);
         while !rest.is_empty() {
@@ -58,8 +64,6 @@ impl Outbox {
                 Some(last) if room(last) > 0 => last,
                 _ => {
                     let bytes = rest.len().min(self.data_max);
-                    // More is likely to follow the rest of a large write, and what waits behind much.
-                    let is_much = SHARED_BYTES_MAX <= count.max(self.bytes);
                     let is_large = is_much && self.data_max <= credit;
                     let frame = is_large.then(&mut free).flatten();
                     let memory = || Box::new(Vec::with_capacity(HEADER_BYTES + bytes)) as Transfer;

@@ -1,5 +1,7 @@
 //! Two sides of a link over a pipe, and one side against bytes that no sound peer sends.
 
+mod transfers;
+
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};

@@ -43,7 +43,7 @@ impl Room for Vec<u8> {
         self.extend_from_slice(bytes);
     }
 
-    /// Its memory is as long as its transfer.
+    /// New memory, as long as is needed, is as good.
     fn clear(&mut self) -> bool {
         false
     }

@@ -77,12 +77,12 @@ impl AsRef<[u8]> for Lent {
 
 impl Drop for Lent {
     fn drop(&mut self) {
-        let mut free = free(&self.free);
+        // Buffers of this process would take the places of the kernel's.
         if let Some(mut buffer) = self.buffer.take()
-            && free.len() < KERNEL_BUFFERS_MAX
+            && buffer.is_zero_copy()
         {
             buffer.clear();
-            free.push(buffer);
+            free(&self.free).push(buffer);
         }
     }
 }
@@ -97,8 +97,12 @@ const ROOMS_MAX: usize = TRANSFERS + 4;
 /// What goes to a pod.
 pub(super) struct ToPod {
     endpoint: Endpoint<Bulk, Out>,
-    /// Buffers that nobody uses.
+    /// The last transfer ended on a full packet, after which a pod that waits for the end of a burst cannot tell it.
+    ends_full: bool,
+    /// Buffers of the kernel that nobody uses.
     free: Vec<Buffer>,
+    /// The kernel has no buffers, or no more.
+    is_exhausted: bool,
     /// Shared with the buffers that connections have, to count them: one that is closed takes its own along.
     lent: Arc<()>,
 }
@@ -133,16 +137,29 @@ impl ToPod {
     pub(super) fn new(endpoint: Endpoint<Bulk, Out>) -> Self {
         Self {
             endpoint,
+            ends_full: false,
             free: Vec::new(),
+            is_exhausted: false,
             lent: Arc::default(),
         }
+    }
+
+    /// One more buffer of the kernel, within the bound. Those that are neither under way nor lent are all free.
+    fn allocate(&mut self) -> Option<Buffer> {
+        let lent = Arc::strong_count(&self.lent) - 1;
+        if self.is_exhausted || ROOMS_MAX <= self.endpoint.pending() + lent {
+            return None;
+        }
+        let buffer = self.endpoint.allocate(TRANSFER_BYTES);
+        self.is_exhausted = !buffer.is_zero_copy();
+        buffer.is_zero_copy().then_some(buffer)
     }
 
     /// Waits until no more than so many are under way.
     fn poll_below(&mut self, context: &mut Context<'_>, most: usize) -> Poll<io::Result<()>> {
         while most < self.endpoint.pending() {
             let mut done = ready!(self.endpoint.poll_next_complete(context));
-            if done.buffer.capacity() == TRANSFER_BYTES && self.free.len() < ROOMS_MAX {
+            if done.buffer.is_zero_copy() {
                 done.buffer.clear();
                 self.free.push(done.buffer);
             }
@@ -158,10 +175,7 @@ impl Outgoing for ToPod {
     }
 
     fn free(&mut self) -> Option<Transfer> {
-        let lent = Arc::strong_count(&self.lent) - 1;
-        let may_allocate = self.endpoint.pending() + lent < ROOMS_MAX;
-        let allocate = || may_allocate.then(|| self.endpoint.allocate(TRANSFER_BYTES));
-        let buffer = self.free.pop().or_else(allocate)?;
+        let buffer = self.free.pop().or_else(|| self.allocate())?;
         let _lent = self.lent.clone();
         Some(Box::new(KernelRoom { buffer, _lent }))
     }
@@ -175,10 +189,16 @@ impl Outgoing for ToPod {
                 Buffer::from(*bytes.expect("no other room was given"))
             }
         };
+        let beyond = buffer.len().checked_rem(self.endpoint.max_packet_size());
+        self.ends_full = beyond == Some(0) && !buffer.is_empty();
         self.endpoint.submit(buffer);
     }
 
+    /// Nothing more is to go for now, so a burst is over.
     fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if std::mem::take(&mut self.ends_full) {
+            self.endpoint.submit(Buffer::new(0));
+        }
         self.poll_below(context, 0)
     }
 }

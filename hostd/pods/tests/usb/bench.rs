@@ -1,4 +1,5 @@
-//! How much of a bare bulk endpoint is left over a link, both ways, in one run: numbers to read, and none to pass.
+//! How much of a bare bulk endpoint is left over a link, both ways, at the speed of a real bus and at any: numbers to
+//! read, and none to pass.
 
 use std::time::Instant;
 
@@ -12,7 +13,8 @@ use pods::protocol::usb::{INTERFACE, TRANSFER_BYTES, Terms};
 use pods::{BoxedStream, Frame, transport};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use usb_sim::{
-    Answer, Attached, Bus, Descriptors, Device, Endpoint, Input, Interface, Output, Setup, Speed,
+    Answer, AttachError, Attached, Bus, Descriptors, Device, Endpoint, Input, Interface, Output,
+    Setup, Speed,
 };
 
 use super::plugging::listed;
@@ -32,8 +34,36 @@ const BYTES: usize = 32 << 20;
 /// Bytes that go before, so that what is timed neither begins nor ends with empty buffers.
 const BYTES_BEFORE: usize = 4 << 20;
 
-/// Rounds, of which the median counts.
+/// Rounds, in turns, of which the median counts.
 const ROUNDS: usize = 9;
+
+/// How a device is plugged in.
+type Plug = fn(Hose) -> Result<Attached, AttachError>;
+
+/// The speeds of the bus, with what to expect: that of a real one, and none, where all that a link costs the processor
+/// is seen.
+const SPEEDS: [(&str, Plug, &str); 2] = [
+    ("at 480 Mbit/s", Attached::paced, "aim 0.95"),
+    ("at any speed", Attached::new, "no aim"),
+];
+
+/// What a device says about itself that has nothing but an interface of this class with bulk endpoints 1 both ways.
+pub(crate) fn descriptors(class: (u8, u8, u8)) -> Descriptors {
+    Descriptors {
+        ids: (0x1209, 1),
+        version: 0x0100,
+        class: (0, 0, 0),
+        manufacturer: "Simulated".into(),
+        product: "Hose".into(),
+        serial: None,
+        speed: Speed::High,
+        interfaces: vec![Interface {
+            class,
+            endpoints: vec![Endpoint::Bulk(0x01), Endpoint::Bulk(0x81)],
+            ..Interface::default()
+        }],
+    }
+}
 
 /// A device that sends zeros and swallows what comes, bare or as a pod does over a link.
 struct Hose {
@@ -42,24 +72,11 @@ struct Hose {
 
 impl Device for Hose {
     fn descriptors(&self) -> Descriptors {
-        Descriptors {
-            ids: (0x1209, 1),
-            version: 0x0100,
-            class: (0, 0, 0),
-            manufacturer: "Simulated".into(),
-            product: "Hose".into(),
-            serial: None,
-            speed: Speed::High,
-            interfaces: vec![Interface {
-                class: if self.has_link {
-                    INTERFACE
-                } else {
-                    (0xFF, 0, 9)
-                },
-                endpoints: vec![Endpoint::Bulk(0x01), Endpoint::Bulk(0x81)],
-                ..Interface::default()
-            }],
-        }
+        descriptors(if self.has_link {
+            INTERFACE
+        } else {
+            (0xFF, 0, 9)
+        })
     }
 
     fn start(&mut self, bus: &mut Bus) {
@@ -81,15 +98,15 @@ impl Device for Hose {
 }
 
 /// Bytes of a header: channel (16 bits), kind (8 bits), zero (8 bits), length (32 bits).
-const HEADER_BYTES: usize = 8;
+pub(crate) const HEADER_BYTES: usize = 8;
 
 /// Kinds of frames.
 const OPEN: u8 = 2;
-const ACCEPT: u8 = 3;
+pub(crate) const ACCEPT: u8 = 3;
 const DATA: u8 = 4;
 const CREDIT: u8 = 5;
 
-fn frame(channel: u16, kind: u8, bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn frame(channel: u16, kind: u8, bytes: &[u8]) -> Vec<u8> {
     let length = u32::try_from(bytes.len()).unwrap();
     let mut frame = channel.to_le_bytes().to_vec();
     frame.extend([kind, 0]);
@@ -157,8 +174,8 @@ async fn firmware(mut output: Output, mut input: Input) -> std::io::Result<()> {
 }
 
 /// MB/s in and out of one round.
-async fn round(has_link: bool) -> [f64; 2] {
-    let plugged = Attached::new(Hose { has_link }).unwrap();
+async fn round(plug: Plug, has_link: bool) -> [f64; 2] {
+    let plugged = plug(Hose { has_link }).unwrap();
     let rates = both_ways(has_link).await;
     // Pulled out while transfers to it are being cancelled, a virtual device leaves the kernel waiting for ever.
     tokio::time::sleep(CLOSED_WITHIN).await;
@@ -180,8 +197,8 @@ async fn both_ways(has_link: bool) -> [f64; 2] {
 }
 
 /// On a thread of the runtime, as what the server does.
-fn timed(has_link: bool) -> [f64; 2] {
-    run(async move { tokio::spawn(round(has_link)).await.unwrap() })
+fn timed(plug: Plug, has_link: bool) -> [f64; 2] {
+    run(async move { tokio::spawn(round(plug, has_link)).await.unwrap() })
 }
 
 async fn pull(mut reader: impl tokio::io::AsyncRead + Unpin) -> f64 {
@@ -222,25 +239,37 @@ fn median(mut numbers: Vec<f64>) -> f64 {
     numbers[numbers.len() / 2]
 }
 
+/// MB/s bare and over a link, each in and out, of one round.
+type Round = [[f64; 2]; 2];
+
 fn link_against_endpoints() {
-    let rounds: Vec<_> = (0..ROUNDS).map(|_| (timed(false), timed(true))).collect();
-    for (at, way) in ["in", "out"].into_iter().enumerate() {
-        let bare = median(rounds.iter().map(|(bare, _)| bare[at]).collect());
-        let link = median(rounds.iter().map(|(_, link)| link[at]).collect());
-        let ratio = median(
-            rounds
-                .iter()
-                .map(|(bare, link)| link[at] / bare[at])
-                .collect(),
-        );
-        let ratios = rounds.iter().map(|(bare, link)| link[at] / bare[at]);
-        let (least, most) = ratios.fold((f64::MAX, 0_f64), |(least, most), ratio| {
+    let mut rounds = SPEEDS.map(|_| Vec::new());
+    for _ in 0..ROUNDS {
+        for ((_, plug, _), rounds) in SPEEDS.into_iter().zip(&mut rounds) {
+            rounds.push([timed(plug, false), timed(plug, true)]);
+        }
+    }
+    for ((speed, _, aim), rounds) in SPEEDS.iter().zip(&rounds) {
+        for (at, way) in ["in", "out"].into_iter().enumerate() {
+            println!("bulk {way} {speed}: {}, {aim}", compared(rounds, at));
+        }
+    }
+}
+
+/// What came of the rounds one way.
+fn compared(rounds: &[Round], at: usize) -> String {
+    let ratios = rounds.iter().map(|[bare, link]| link[at] / bare[at]);
+    let (least, most) = ratios
+        .clone()
+        .fold((f64::MAX, 0_f64), |(least, most), ratio| {
             (least.min(ratio), most.max(ratio))
         });
-        println!(
-            "bulk {way}: {link:.0} MB/s over a link, {bare:.0} bare, ratio {ratio:.2} ({least:.2} to {most:.2})"
-        );
-    }
+    let ratio = median(ratios.collect());
+    let [bare, link] =
+        [0, 1].map(|who| median(rounds.iter().map(|round| round[who][at]).collect()));
+    format!(
+        "{link:.1} MB/s over a link, {bare:.1} bare, ratio {ratio:.3} ({least:.2} to {most:.2})"
+    )
 }
 
 /// Samples of the capture whose transfer is timed.

@@ -11,6 +11,7 @@
 )]
 
 mod bench;
+mod bursts;
 mod link;
 mod plugging;
 mod probe;
@@ -30,6 +31,7 @@ use usb_trials::{CLOSED_WITHIN, Case, PATIENCE, run};
 fn main() -> ExitCode {
     usb_trials::main(&[
         ("link", link::CASES),
+        ("bursts", bursts::CASES),
         ("plugging", plugging::CASES),
         ("probe", probe::CASES),
         ("serial", serial::CASES),
