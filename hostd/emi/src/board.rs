@@ -1,10 +1,12 @@
-//! A board: one model for all sources. Everything is in the coordinates of the source, in millimetres.
+//! A board: one model for all sources. Readers leave it in the coordinates of the source, in millimetres; a check moves it
+//! into a frame of its own.
 //!
 //! Its parts stand in an order of their own, by name and place, so that a file that was saved in another order or with
 //! other numbers is the same board.
 
 mod copper;
 mod footprint;
+mod frame;
 mod layer;
 mod net;
 mod order;
@@ -34,6 +36,8 @@ pub type NetId = usize;
 pub struct Board {
     /// The version of the file's format.
     pub version: u32,
+    /// What to add to a place of the board for its place in the source, in mm.
+    pub origin: Point,
     /// Copper layers, from the top.
     pub layers: Vec<Layer>,
     /// Heights and materials.

@@ -61,7 +61,7 @@ pub struct Counts {
 }
 
 /// Checks a board by all rules. A board that is lent, `&mut board`, is there for [`artifacts`](crate::artifacts) afterwards: what
-/// its nets carry, and a permittivity that is set, are written into it.
+/// its nets carry, and a permittivity that is set, are written into it, and it is in a frame of its own.
 ///
 /// # Errors
 /// [`Cancelled`] if the observer said so.
@@ -126,13 +126,14 @@ fn check_lent(
     Ok(report)
 }
 
-/// Tells nets apart, and takes what settings say about the board.
+/// Moves the board into a frame of its own, tells nets apart, and takes what settings say about the board.
 pub(crate) fn prepare(
     board: &mut Board,
     settings: &Settings,
     watch: &Watch<'_>,
 ) -> Result<(), Cancelled> {
     watch.begin(Stage::Nets);
+    board.enter_own_frame();
     if let Some(epsilon_r) = settings.epsilon_r() {
         board
             .stackup
@@ -209,6 +210,7 @@ fn finding(rule: &'static Rule, draft: &Draft, context: &Context<'_>) -> Finding
         .map_or("", |layer| board.layers[layer].name.as_str());
     let net = draft.net.map_or("", |net| board.nets[net].name.as_str());
     let at = board.board_space_of(&context.bounds, draft.at);
+    let in_source = draft.at + board.origin;
     let boxed = |bounds: Bounds| {
         let (a, b) = (
             board.board_space_of(&context.bounds, bounds.min),
@@ -229,8 +231,8 @@ fn finding(rule: &'static Rule, draft: &Draft, context: &Context<'_>) -> Finding
         y: round(at.y),
         bbox: draft.bounds.map(boxed),
         at: Place {
-            x: round(draft.at.x),
-            y: round(draft.at.y),
+            x: round(in_source.x),
+            y: round(in_source.y),
             layer: layer.to_owned(),
             footprint: draft
                 .footprint

@@ -14,7 +14,7 @@ mod runs;
 pub(crate) use antipads::Antipads;
 pub(crate) use contacts::Contacts;
 pub(crate) use cover::{FillIndex, union};
-pub(crate) use grid::{SegmentGrid, whole};
+pub(crate) use grid::{SegmentGrid, steps, whole};
 pub(crate) use places::Places;
 pub(crate) use planes::{Planes, Reference, nets as nets_of};
 pub(crate) use rows::Rows;
@@ -22,6 +22,11 @@ pub(crate) use runs::{TrackRun, chains, runs};
 
 use crate::board::{Board, Hole, LayerSet, NetId};
 use crate::observer::Stop;
+
+/// What rounding may take from a distance or add to it, in mm: what is exactly so far as something reaches is within its reach.
+/// It is far more than what sums of coordinates lose, and far less than anybody makes; and half a nanometre off whole ones,
+/// so that nothing is exactly so far.
+pub(crate) const ROUNDING_MM: f64 = 1.5e-6;
 
 /// Copper that joins layers: a via or a plated pad.
 #[derive(Clone, Copy, Debug)]

@@ -77,7 +77,7 @@ pub(crate) struct Drawing {
     pub(crate) tolerance_mm: f64,
     /// How many pieces are left out.
     pub(crate) left_out: usize,
-    /// The place of its top left corner in the file.
+    /// The place of its top left corner on the board.
     pub(crate) origin: Point,
 }
 

@@ -67,8 +67,10 @@ impl Found {
 
 /// The worst first. Findings that are equal in it are equal in a report, so that threads and their order do not matter.
 fn order(x: &Draft, y: &Draft) -> Ordering {
+    // In millionths: what rounding leaves of equal measures puts none of them first.
+    let excess = |draft: &Draft| (draft.excess() * 1e6).round();
     (x.severity.cmp(&y.severity))
-        .then(y.excess().total_cmp(&x.excess()))
+        .then(excess(y).total_cmp(&excess(x)))
         // Nets are in the order of their names.
         .then(x.net.cmp(&y.net))
         .then(x.layer.cmp(&y.layer))

@@ -8,6 +8,8 @@
 mod aperture;
 mod arc;
 mod attributes;
+mod command;
+mod definition;
 mod expression;
 mod flash;
 mod format;
@@ -17,6 +19,8 @@ pub(crate) mod polygons;
 mod region;
 mod repeat;
 mod scan;
+mod stroke;
+mod word;
 
 use crate::geometry::{Point, Segment, Shape};
 use crate::limits::Limits;

@@ -82,12 +82,13 @@ struct Part<'a> {
 
 /// The file.
 pub(crate) fn json(drawing: &Drawing, board: &Board) -> String {
+    let corner = board.origin + drawing.origin;
     let view = View {
         format_version: FORMAT_VERSION,
         layer_count: board.layers.len(),
         net_count: board.nets.iter().filter(|net| !net.name.is_empty()).count(),
         outline_mm: [mm(drawing.width), mm(drawing.height)],
-        origin: [drawing.origin.x, drawing.origin.y + mm(drawing.height)],
+        origin: [corner.x, corner.y + mm(drawing.height)],
         layers: board
             .layers
             .iter()

@@ -6,6 +6,7 @@ use crate::geometry::{Bounds, Point};
 impl Board {
     /// Puts everything in the board's own order and drops nets that nothing is on.
     pub(crate) fn put_in_order(&mut self) {
+        self.snap();
         self.order_nets();
         let names: Vec<String> = self.nets.iter().map(|net| net.name.clone()).collect();
         let point = |p: Point, q: Point| p.order(q);
@@ -15,13 +16,17 @@ impl Board {
                 .then(point(x.line.a, y.line.a))
                 .then(point(x.line.b, y.line.b))
         });
+        self.outline
+            .sort_by(|x, y| point(x.a, y.a).then(point(x.b, y.b)));
         self.vias.sort_by(|x, y| {
             (x.net, x.span)
                 .cmp(&(y.net, y.span))
                 .then(point(x.at, y.at))
         });
         self.fills.sort_by(|x, y| {
-            let by_size = y.area.total_cmp(&x.area);
+            // In µm²: the last digits of equal areas depend on where they are.
+            let size = |area: f64| (area * 1e6).round();
+            let by_size = size(y.area).total_cmp(&size(x.area));
             x.layer
                 .cmp(&y.layer)
                 .then(names[x.net].cmp(&names[y.net]))

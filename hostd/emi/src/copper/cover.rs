@@ -1,5 +1,9 @@
 //! Which parts of a line lie over a fill. Parts are exact: found where the line crosses the fill's sides, not by samples.
+//!
+//! A fill has its edge, and [`ROUNDING_MM`] beyond it, so that rounding does not decide about traces exactly along an edge: they
+//! are over the fill, whichever way they run and wherever they lie.
 
+use super::ROUNDING_MM;
 use super::grid::SegmentGrid;
 use super::rows::Rows;
 use crate::board::Fill;
@@ -19,6 +23,7 @@ pub(crate) struct Stretch {
 pub(crate) struct FillIndex {
     /// Indices of the fills in the board.
     fills: Vec<usize>,
+    /// The boxes around them with their edges.
     bounds: Vec<Bounds>,
     pens: Vec<f64>,
     pen_max: f64,
@@ -34,15 +39,13 @@ pub(crate) struct FillIndex {
 impl FillIndex {
     /// If `stop` says so, some of it is left empty.
     pub(crate) fn new(fills: &[Fill], chosen: Vec<usize>, stop: Stop<'_>) -> Self {
+        let bounds: Vec<Bounds> = chosen
+            .iter()
+            .map(|index| fills[*index].bounds.grown(ROUNDING_MM))
+            .collect();
         let heights: Vec<(f64, f64, u32)> = (0_u32..)
-            .zip(&chosen)
-            .map(|(owner, index)| {
-                (
-                    fills[*index].bounds.min.y,
-                    fills[*index].bounds.max.y,
-                    owner,
-                )
-            })
+            .zip(&bounds)
+            .map(|(owner, bounds)| (bounds.min.y, bounds.max.y, owner))
             .collect();
         let mut sides = Vec::new();
         let mut owners = Vec::new();
@@ -57,7 +60,7 @@ impl FillIndex {
             .map(|index| fills[*index].shape.radius)
             .collect();
         Self {
-            bounds: chosen.iter().map(|index| fills[*index].bounds).collect(),
+            bounds,
             pen_max: pens.iter().copied().fold(0.0, f64::max),
             insides: chosen
                 .iter()
@@ -84,23 +87,20 @@ impl FillIndex {
             .map(|owner| *owner as usize);
         let near = here.filter(move |owner| self.bounds[*owner].contains(point));
         let over = near.filter(move |owner| {
-            encloses(&self.insides[*owner], point) || self.is_on_pen(*owner, point)
+            encloses(&self.insides[*owner], point) || self.is_at_edge(*owner, point)
         });
         over.map(|owner| self.fills[owner])
     }
 
-    fn is_on_pen(&self, fill: usize, point: Point) -> bool {
-        let pen = self.pens[fill];
-        if pen <= 0.0 {
-            return false;
-        }
+    fn is_at_edge(&self, fill: usize, point: Point) -> bool {
+        let reach = self.pens[fill] + ROUNDING_MM;
         let mut found = Vec::new();
         self.sides
-            .along(&Segment::new(point, point), pen, &mut found);
+            .along(&Segment::new(point, point), reach, &mut found);
         let mut own = found
             .into_iter()
             .filter(|side| self.owners[*side] as usize == fill);
-        own.any(|side| self.sides.segment(side).distance(point) <= pen)
+        own.any(|side| self.sides.segment(side).distance(point) <= reach)
     }
 
     /// The distance to the nearest edge of a fill, within `within`.
@@ -114,12 +114,12 @@ impl FillIndex {
         let mut found = Vec::new();
         self.sides.along(
             &Segment::new(point, point),
-            within + self.pen_max,
+            within + self.pen_max + ROUNDING_MM,
             &mut found,
         );
         found.retain(|side| {
             let pen = self.pens[self.owners[*side] as usize];
-            self.sides.segment(*side).distance(point) <= within + pen
+            self.sides.segment(*side).distance(point) <= within + pen + ROUNDING_MM
         });
         let owners = found
             .into_iter()
@@ -133,7 +133,8 @@ impl FillIndex {
     /// The parts of `line` that are over a fill, by fill, then along the line.
     pub(crate) fn cover(&self, line: &Segment) -> Vec<Stretch> {
         let mut near = Vec::new();
-        self.sides.along(line, self.pen_max, &mut near);
+        self.sides
+            .along(line, self.pen_max + ROUNDING_MM, &mut near);
         near.sort_by_key(|side| self.owners[*side]);
         let around = line.bounds();
         let mut here: Vec<u32> = self.by_height.between(around.min.y, around.max.y).collect();
@@ -159,45 +160,35 @@ impl FillIndex {
 
     /// The parts of `line` over one fill; `sides` are those of its sides that are near.
     fn parts(&self, owner: usize, line: &Segment, sides: &[usize]) -> Vec<(f64, f64)> {
-        let crossings = sides
-            .iter()
-            .filter_map(|side| crossing(line, self.sides.segment(*side)));
-        let mut cuts: Vec<f64> = crossings.filter(|t| 0.0 < *t && *t < 1.0).collect();
-        cuts.extend([0.0, 1.0]);
-        cuts.sort_by(f64::total_cmp);
-        // Inside or out is asked in the middle of the longest part, far from the sides, and alternates from there.
-        let lengths = cuts.windows(2).map(|pair| pair[1] - pair[0]).enumerate();
-        let longest = lengths
-            .max_by(|x, y| x.1.total_cmp(&y.1))
-            .map_or(0, |(index, _)| index);
-        let middle = line.at(cuts[longest].midpoint(cuts[longest + 1]));
-        let is_inside = encloses(&self.insides[owner], middle);
-        let inside = |index: usize| (index % 2 == longest % 2) == is_inside;
-        let pairs = cuts
-            .windows(2)
-            .enumerate()
-            .filter(|(index, _)| inside(*index));
-        let mut parts: Vec<(f64, f64)> = pairs.map(|(_, pair)| (pair[0], pair[1])).collect();
-        if self.pens[owner] > 0.0 {
-            let strokes = sides.iter().map(|side| self.sides.segment(*side));
-            parts.extend(strokes.filter_map(|core| line.inside_stroke(core, self.pens[owner])));
-        }
+        let reach = self.pens[owner] + ROUNDING_MM;
+        let strokes = sides.iter().map(|side| self.sides.segment(*side));
+        let strokes = strokes.filter(|core| !is_aside(line, core, reach));
+        let mut parts = union(
+            strokes
+                .filter_map(|core| line.inside_stroke(core, reach))
+                .collect(),
+        );
+        // What is left between the edges crosses none, so it is inside or outside as a whole.
+        let begins = std::iter::once(0.0).chain(parts.iter().map(|part| part.1));
+        let ends = parts.iter().map(|part| part.0).chain(std::iter::once(1.0));
+        let between: Vec<(f64, f64)> = begins
+            .zip(ends)
+            .filter(|(from, to)| from < to)
+            .filter(|(from, to)| encloses(&self.insides[owner], line.at(from.midpoint(*to))))
+            .collect();
+        parts.extend(between);
         union(parts)
     }
 }
 
-/// The part of the way of `line` at which `side` crosses its carrier, if it does.
-fn crossing(line: &Segment, side: &Segment) -> Option<f64> {
+/// Whether all of `side` is farther than `reach` from the carrier of `line`, on one side of it. Quick to tell.
+fn is_aside(line: &Segment, side: &Segment, reach: f64) -> bool {
     let along = line.b - line.a;
     let above = |p: Point| along.cross(p - line.a);
     let (a, b) = (above(side.a), above(side.b));
-    // An end on the line belongs to one half-plane, so that a ring crosses an even number of times.
-    if (a > 0.0) == (b > 0.0) {
-        return None;
-    }
-    let at = side.at(a / (a - b));
-    let square = along.dot(along);
-    (square > 0.0).then(|| (at - line.a).dot(along) / square)
+    let (low, high) = (a.min(b), a.max(b));
+    let least = reach * along.length();
+    least < low || high < -least
 }
 
 /// Parts that do not overlap, in order.
@@ -276,7 +267,10 @@ mod tests {
                         let at_edge = parts
                             .iter()
                             .any(|p| p.fill == fill && (is_near(p.from) || is_near(p.to)));
-                        assert_eq!(of_points.contains(&fill), shape.distance(line.at(t)) <= 0.0);
+                        assert_eq!(
+                            of_points.contains(&fill),
+                            shape.distance(line.at(t)) <= ROUNDING_MM
+                        );
                         assert!(
                             over == of_points.contains(&fill) || at_edge,
                             "{line:?} {t} {fill}"
@@ -289,30 +283,87 @@ mod tests {
 
     #[test]
     fn lines_along_sides_and_through_corners_do_not_turn_inside_out() {
-        let corners =
-            [(0.0, 0.0), (10.0, 0.0), (10.0, 10.0), (0.0, 10.0)].map(|(x, y)| Point::new(x, y));
-        let shape = Shape::polygon(corners.to_vec(), 0.0);
-        let fill = Fill {
+        let corners = [(0.0, 0.0), (10.0, 0.0), (10.0, 10.0), (0.0, 10.0)];
+        let index = FillIndex::new(&[plate(&corners)], vec![0], &|| false);
+        let length = |a: (f64, f64), b: (f64, f64)| covered_mm(&index, a, b);
+        let close = 4.0 * ROUNDING_MM;
+        assert!((length((0.0, 5.0), (12.0, 5.0)) - 10.0).abs() < close);
+        assert!((length((-5.0, -5.0), (15.0, 15.0)) - 200.0_f64.sqrt()).abs() < close);
+        assert!((length((5.0, 0.0), (5.0, 10.0)) - 10.0).abs() < close);
+        assert_eq!(length((-5.0, 5.0), (-1.0, 5.0)), 0.0);
+        assert_eq!(length((3.0, 3.0), (3.0, 3.0)), 0.0);
+    }
+
+    /// A fill with these corners.
+    fn plate(corners: &[(f64, f64)]) -> Fill {
+        let points = corners.iter().map(|(x, y)| Point::new(*x, *y)).collect();
+        let shape = Shape::polygon(points, 0.0);
+        Fill {
             bounds: shape.bounds(),
-            area: 100.0,
+            area: shape.area(),
             shape,
             layer: 0,
             net: 0,
             source_line: 0,
-        };
-        let index = FillIndex::new(&[fill], vec![0], &|| false);
-        let length = |a: (f64, f64), b: (f64, f64)| -> f64 {
-            let line = Segment::new(Point::new(a.0, a.1), Point::new(b.0, b.1));
-            index
-                .cover(&line)
-                .iter()
-                .map(|part| (part.to - part.from) * line.length())
-                .sum()
-        };
-        assert!((length((0.0, 5.0), (12.0, 5.0)) - 10.0).abs() < 1e-9);
-        assert!((length((-5.0, -5.0), (15.0, 15.0)) - 200.0_f64.sqrt()).abs() < 1e-9);
-        assert!((length((5.0, 0.0), (5.0, 10.0)) - 10.0).abs() < 1e-9);
-        assert_eq!(length((-5.0, 5.0), (-1.0, 5.0)), 0.0);
-        assert_eq!(length((3.0, 3.0), (3.0, 3.0)), 0.0);
+        }
+    }
+
+    /// How much of a line is over a fill, in mm.
+    fn covered_mm(index: &FillIndex, a: (f64, f64), b: (f64, f64)) -> f64 {
+        let line = Segment::new(Point::new(a.0, a.1), Point::new(b.0, b.1));
+        let parts = index.cover(&line).into_iter();
+        parts
+            .map(|part| (part.to - part.from) * line.length())
+            .sum()
+    }
+
+    /// A plate with a slot from its left edge. A trace runs along an edge of the slot, out of the plate at its end, or turned.
+    #[test]
+    fn a_trace_along_an_edge_is_over_the_plate_wherever_and_whichever_way_it_lies() {
+        let corners = [
+            (0.0, 0.0),
+            (30.0, 0.0),
+            (30.0, 20.0),
+            (0.0, 20.0),
+            (0.0, 12.3),
+            (17.1, 12.3),
+            (17.1, 9.7),
+            (0.0, 9.7),
+        ];
+        let traces = [
+            // Along an edge of the slot, then within the plate, then out of it.
+            ((-3.0, 9.7), (35.0, 9.7), 30.0),
+            ((2.0, 12.3), (12.0, 12.3), 10.0),
+            // Along the outer edge, beyond both ends.
+            ((30.0, -4.0), (30.0, 24.0), 20.0),
+            // Along the bottom of the slot.
+            ((17.1, -1.0), (17.1, 25.0), 20.0),
+            // In the middle of the slot.
+            ((-3.0, 11.0), (35.0, 11.0), 12.9),
+        ];
+        let mut random = fastrand::Rng::with_seed(6);
+        for degrees in [0.0, 90.0, 180.0, 270.0, 45.0, 30.0, 7.0] {
+            for mirrored in [1.0, -1.0] {
+                let by = Point::new(random.f64() * 300.0, random.f64() * -300.0);
+                let place = |(x, y): (f64, f64)| {
+                    let at = Point::new(mirrored * x, y).rotated(degrees) + by;
+                    (at.x, at.y)
+                };
+                let index = FillIndex::new(&[plate(&corners.map(place))], vec![0], &|| false);
+                for (a, b, wanted) in traces {
+                    for (a, b) in [(a, b), (b, a)] {
+                        let found = covered_mm(&index, place(a), place(b));
+                        assert!(
+                            (found - wanted).abs() < 4.0 * ROUNDING_MM,
+                            "{a:?} {b:?}, {degrees}°, {mirrored}: {found} mm"
+                        );
+                    }
+                }
+                for corner in corners {
+                    let (x, y) = place(corner);
+                    assert_eq!(index.at(Point::new(x, y)).count(), 1, "{corner:?}");
+                }
+            }
+        }
     }
 }

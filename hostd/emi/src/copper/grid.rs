@@ -188,6 +188,11 @@ pub(crate) fn whole(value: f64) -> usize {
     value.floor().max(0.0) as usize
 }
 
+/// How many whole steps fit into a length. One that lacks only what rounding may take is whole.
+pub(crate) fn steps(length: f64, step: f64) -> usize {
+    whole(length / step + 1e-6)
+}
+
 /// The indices below `count` from one number to another.
 fn clip(low: f64, high: f64, count: usize) -> Option<(usize, usize)> {
     (0.0 <= high && low < count as f64).then(|| (whole(low), whole(high).min(count - 1)))

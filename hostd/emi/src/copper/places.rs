@@ -1,5 +1,6 @@
 //! A grid of points: which are near.
 
+use super::ROUNDING_MM;
 use super::grid::SegmentGrid;
 use crate::geometry::{Point, Segment};
 use crate::observer::Stop;
@@ -22,6 +23,7 @@ impl<T> Places<T> {
 
     /// All things within `radius` of `point`, with their places.
     pub(crate) fn within(&self, point: Point, radius: f64) -> impl Iterator<Item = (Point, &T)> {
+        let radius = radius + ROUNDING_MM;
         let mut found = Vec::new();
         self.grid
             .along(&Segment::new(point, point), radius, &mut found);
@@ -38,7 +40,7 @@ impl<T> Places<T> {
 
     /// All things within `radius` of `line`, with their places.
     pub(crate) fn along(&self, line: &Segment, radius: f64) -> impl Iterator<Item = (Point, &T)> {
-        let line = *line;
+        let (line, radius) = (*line, radius + ROUNDING_MM);
         let mut found = Vec::new();
         self.grid.along(&line, radius, &mut found);
         let things = found

@@ -27,6 +27,12 @@ impl Bounds {
         bounds
     }
 
+    /// Around `boxes`, but for those around nothing.
+    pub fn around(boxes: impl IntoIterator<Item = Self>) -> Self {
+        let boxes = boxes.into_iter().filter(|bounds| !bounds.is_empty());
+        Self::of(boxes.flat_map(|bounds| [bounds.min, bounds.max]))
+    }
+
     /// Takes `point` in.
     pub fn add(&mut self, point: Point) {
         self.min = Point::new(self.min.x.min(point.x), self.min.y.min(point.y));

@@ -68,17 +68,19 @@ impl Segment {
     /// The part of its way, 0 to 1, that is within `radius` of `center`.
     pub fn inside_disc(&self, center: Point, radius: f64) -> Option<(f64, f64)> {
         let along = self.b - self.a;
-        let to = self.a - center;
+        let to = center - self.a;
         let square = along.dot(along);
         if square <= 0.0 {
             return (to.length() <= radius).then_some((0.0, 1.0));
         }
-        let half = to.dot(along) / square;
-        let root = half * half - (to.dot(to) - radius * radius) / square;
-        if root < 0.0 {
+        // From the point of its carrier that is nearest to the centre: no digits are lost on tiny discs far along the way.
+        let middle = to.dot(along) / square;
+        let aside = to - along * middle;
+        let half = (radius * radius - aside.dot(aside)) / square;
+        if half < 0.0 {
             return None;
         }
-        let (from, to) = (-half - root.sqrt(), -half + root.sqrt());
+        let (from, to) = (middle - half.sqrt(), middle + half.sqrt());
         (from <= 1.0 && 0.0 <= to).then_some((from.max(0.0), to.min(1.0)))
     }
 

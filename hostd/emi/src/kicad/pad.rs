@@ -53,12 +53,7 @@ impl Reader<'_> {
         } else {
             crate::board::LayerSet::NONE
         };
-        let bounds = shapes.iter().fold(Bounds::EMPTY, |mut bounds, shape| {
-            let of_shape = shape.bounds();
-            bounds.add(of_shape.min);
-            bounds.add(of_shape.max);
-            bounds
-        });
+        let bounds = Bounds::around(shapes.iter().map(Shape::bounds));
         self.board.pads.push(Pad {
             number: item
                 .children()

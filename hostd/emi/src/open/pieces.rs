@@ -208,11 +208,5 @@ impl Clears {
 }
 
 pub(super) fn bounds_of(shapes: &[Shape]) -> Bounds {
-    let mut bounds = Bounds::EMPTY;
-    for shape in shapes.iter().filter(|shape| !shape.points.is_empty()) {
-        let own = shape.bounds();
-        bounds.add(own.min);
-        bounds.add(own.max);
-    }
-    bounds
+    Bounds::around(shapes.iter().map(Shape::bounds))
 }

@@ -1,7 +1,7 @@
 //! Traces near the edge of their plane.
 
 use super::{Assumption, Param, Rule, Scope};
-use crate::copper::{TrackRun, whole};
+use crate::copper::{TrackRun, steps};
 use crate::finding::{Draft, Severity};
 use crate::found::Found;
 use crate::geometry::{Point, Segment};
@@ -71,7 +71,7 @@ fn near_edge(scope: &Scope<'_>, runs: &[TrackRun]) -> Option<Draft> {
     let mut length = 0.0;
     let mut worst: Option<Near> = None;
     for line in runs.iter().flat_map(|run| &run.lines) {
-        let count = whole(line.length() / STEP_MM) + 1;
+        let count = steps(line.length(), STEP_MM) + 1;
         for place in 0..count {
             let at = line.at((place as f64 + 0.5) / count as f64);
             let Some(distance) = to_edge(scope, at, reference, limit) else {

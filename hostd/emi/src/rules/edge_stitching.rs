@@ -2,7 +2,7 @@
 
 use super::{Assumption, Param, Rule, Scope};
 use crate::board::LayerSet;
-use crate::copper::{chains, whole};
+use crate::copper::{chains, steps};
 use crate::finding::{Draft, Severity};
 use crate::found::Found;
 use crate::geometry::{Bounds, Point, Segment};
@@ -33,10 +33,10 @@ pub(super) static RULE: Rule = Rule {
     check,
 };
 
-/// Pieces of a stretch that is allowed.
+/// Parts of a stretch that is allowed.
 const PLACES: f64 = 8.0;
 
-/// Most places of one chain of the outline that are looked at.
+/// Most places of one chain of the outline that are looked at, but for those that corners and posts add.
 const PLACES_MAX: f64 = 100_000.0;
 
 fn check(scope: &Scope<'_>) -> Result<Found, Cancelled> {
@@ -45,6 +45,16 @@ fn check(scope: &Scope<'_>) -> Result<Found, Cancelled> {
         .map(|chain| chain.into_iter().map(|(_, line)| line).collect())
         .collect();
     scope.each(&chains, |lines| open_stretches(scope, lines))
+}
+
+/// A part of a chain, so short that its middle tells all about it.
+#[derive(Clone, Copy)]
+struct Part {
+    middle: Point,
+    /// In mm.
+    length: f64,
+    /// How many posts the chain has before it.
+    posts: usize,
 }
 
 fn open_stretches(scope: &Scope<'_>, lines: &[Segment]) -> Vec<Draft> {
@@ -56,75 +66,74 @@ fn open_stretches(scope: &Scope<'_>, lines: &[Segment]) -> Vec<Draft> {
     };
     let band = scope.param("edge_band_mm");
     let length: f64 = lines.iter().map(Segment::length).sum();
-    let step = (limit / PLACES).max(length / PLACES_MAX);
-    let count = whole(length / step);
-    if count == 0 {
+    if length <= limit {
         return Vec::new();
     }
-    let places = along(lines, length / count as f64, count);
     let posts = posts(scope, lines, band);
-    let mut open: Vec<(f64, f64)> = Vec::new();
-    // The stretches between two posts, of which the first and the last are one on a closed chain.
+    let parts = parts(lines, &posts, (limit / PLACES).max(length / PLACES_MAX));
+    let mut stretches: Vec<Vec<Part>> = parts
+        .chunk_by(|x, y| x.posts == y.posts)
+        .map(<[Part]>::to_vec)
+        .collect();
     let is_closed = lines
         .first()
-        .map(|l| l.a)
-        .zip(lines.last().map(|l| l.b))
-        .is_some_and(|(a, b)| a.distance(b) < 1e-6);
-    let edges: Vec<f64> = posts
-        .iter()
-        .copied()
-        .chain(std::iter::once(length))
-        .collect();
-    let mut from = 0.0;
-    for to in edges {
-        open.push((from, to));
-        from = to;
+        .zip(lines.last())
+        .is_some_and(|(first, last)| first.a.distance(last.b) < 1e-6);
+    // On a closed chain, what is before the first post goes on behind the last one, if that is not where the chain ends.
+    let goes_on = is_closed && posts.last().is_some_and(|last| *last < length);
+    if goes_on && stretches.len() > 1 && stretches[0][0].posts == 0 {
+        let first = stretches.remove(0);
+        if let Some(last) = stretches.last_mut() {
+            last.extend(first);
+        }
     }
-    if is_closed && open.len() > 1 {
-        let (last, _) = open.pop().unwrap_or_default();
-        let (_, first) = open.remove(0);
-        open.push((last, length + first));
-    }
-    let at = |s: f64| places[whole(s / length * count as f64) % count];
-    let longer = open.into_iter().filter(|(from, to)| limit < to - from);
-    longer
-        .flat_map(|(from, to)| with_planes(scope, (from, to), step, band, limit, &at))
+    let is_ring = is_closed && posts.is_empty();
+    stretches
+        .into_iter()
+        .filter(|parts| limit < length_of(parts))
+        .flat_map(|parts| with_planes(scope, &parts, is_ring, band, limit))
         .collect()
 }
 
-/// The parts of an open stretch that ground planes on two layers reach, as findings where they are too long.
+fn length_of(parts: &[Part]) -> f64 {
+    parts.iter().map(|part| part.length).sum()
+}
+
+/// The parts of an open stretch that ground planes on two layers reach, as findings where they are too long. A ring has no
+/// end.
 fn with_planes(
     scope: &Scope<'_>,
-    (from, to): (f64, f64),
-    step: f64,
+    parts: &[Part],
+    is_ring: bool,
     band: f64,
     limit: f64,
-    at: &impl Fn(f64) -> Point,
 ) -> Vec<Draft> {
-    let steps = whole((to - from) / step).max(1);
-    let mut found = Vec::new();
-    let mut run: Vec<Point> = Vec::new();
-    for index in 0..=steps {
-        let point = at(from + (index as f64 + 0.5) * step);
-        if index < steps && layers_at(scope, point, band).count() >= 2 {
-            run.push(point);
-            continue;
-        }
-        let length = run.len() as f64 * step;
-        if limit < length {
+    let mut is_slot: Vec<(Part, bool)> = parts
+        .iter()
+        .take_while(|_| !scope.is_stopped())
+        .map(|part| (*part, layers_at(scope, part.middle, band).count() >= 2))
+        .collect();
+    if is_ring {
+        // Begun where there is no slot, no slot goes on where it began.
+        let none = is_slot.iter().position(|(_, is_slot)| !is_slot);
+        is_slot.rotate_left(none.unwrap_or(0));
+    }
+    let slots = is_slot.split(|(_, is_slot)| !is_slot);
+    let slots = slots.map(|slot| slot.iter().map(|(part, _)| *part).collect::<Vec<Part>>());
+    slots
+        .filter(|slot| limit < length_of(slot))
+        .map(|slot| {
+            let length = length_of(&slot);
             let detail = format!(
                 "{length:.1} mm of the edge have ground planes on two layers and no via within {band:.1} mm; {limit:.1} mm are λ/20"
             );
-            let draft = Draft::new(Severity::Warning, run[run.len() / 2], RULE.title, detail);
-            found.push(
-                draft
-                    .bounds(Bounds::of(run.iter().copied()))
-                    .measure(length, limit, "mm"),
-            );
-        }
-        run.clear();
-    }
-    found
+            let at = slot[slot.len() / 2].middle;
+            let around = Bounds::of(slot.iter().map(|part| part.middle));
+            Draft::new(Severity::Warning, at, RULE.title, detail)
+                .bounds(around)
+                .measure(length, limit, "mm")
+        })
+        .collect()
 }
 
 /// The layers on which a ground plane is at the edge.
@@ -154,20 +163,67 @@ fn posts(scope: &Scope<'_>, lines: &[Segment], band: f64) -> Vec<f64> {
     posts
 }
 
-/// Places in the middle of equal parts of a chain.
-fn along(lines: &[Segment], step: f64, count: usize) -> Vec<Point> {
-    let mut places = Vec::with_capacity(count);
+/// The parts of a chain, at most about `step` long. What lies between two corners or posts has equal ones, so that a chain
+/// that begins elsewhere or runs the other way has the same.
+fn parts(lines: &[Segment], posts: &[f64], step: f64) -> Vec<Part> {
+    let mut parts = Vec::new();
     let mut start = 0.0;
-    let mut next = step / 2.0;
     for line in lines {
         let length = line.length();
-        while places.len() < count && next <= start + length && length > 0.0 {
-            places.push(line.at((next - start) / length));
-            next += step;
+        let end = start + length;
+        let first = posts.partition_point(|post| *post <= start);
+        let last = posts.partition_point(|post| *post < end).max(first);
+        let ends = posts[first..last].iter().copied().chain([end]);
+        let mut from = start;
+        for (before, to) in (first..).zip(ends) {
+            let count = steps(to - from, step).max(1);
+            let each = (to - from) / count as f64;
+            parts.extend((0..count).filter(|_| 0.0 < each).map(|index| {
+                let middle = from + each * (index as f64 + 0.5);
+                Part {
+                    middle: line.at((middle - start) / length),
+                    length: each,
+                    posts: before,
+                }
+            }));
+            from = to;
         }
-        start += length;
+        start = end;
     }
-    let last = lines.last().map(|line| line.b).unwrap_or_default();
-    places.resize(count, last);
-    places
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_the_same_whichever_way_a_chain_runs() {
+        let corners = [(0.0, 0.0), (10.0, 0.0), (10.0, 3.25), (14.0, 3.25)];
+        let corners = corners.map(|(x, y)| Point::new(x, y));
+        let lines: Vec<Segment> = corners
+            .windows(2)
+            .map(|c| Segment::new(c[0], c[1]))
+            .collect();
+        let back: Vec<Segment> = lines.iter().rev().map(|l| Segment::new(l.b, l.a)).collect();
+        let posts = [2.5, 10.0, 12.0];
+        let length = 17.25;
+        let of_back: Vec<f64> = posts.iter().rev().map(|post| length - post).collect();
+        let (found, turned) = (parts(&lines, &posts, 0.7), parts(&back, &of_back, 0.7));
+        assert_eq!(found.len(), turned.len());
+        for (part, other) in found.iter().zip(turned.iter().rev()) {
+            assert!(part.middle.distance(other.middle) < 1e-9);
+            assert!((part.length - other.length).abs() < 1e-9 && part.length < 1.4);
+            assert_eq!(part.posts + other.posts, posts.len());
+        }
+        assert!((length_of(&found) - length).abs() < 1e-9);
+        let before = |count| -> Vec<Part> {
+            let parts = found.iter().copied();
+            parts.filter(|part| part.posts == count).collect()
+        };
+        let lengths = [0, 1, 2, 3].map(|count| length_of(&before(count)));
+        for (found, wanted) in lengths.iter().zip([2.5, 7.5, 2.0, 5.25]) {
+            assert!((found - wanted).abs() < 1e-9, "{lengths:?}");
+        }
+    }
 }

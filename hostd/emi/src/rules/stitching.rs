@@ -2,7 +2,7 @@
 
 use super::{Assumption, Param, Rule, Scope};
 use crate::board::{LayerId, LayerSet, NetId, NetKind};
-use crate::copper::whole;
+use crate::copper::{steps, whole};
 use crate::finding::{Draft, Severity};
 use crate::found::Found;
 use crate::geometry::{Bounds, Point};
@@ -72,7 +72,7 @@ fn unjoined(scope: &Scope<'_>, net: NetId, upper: LayerId, lower: LayerId) -> Ve
         .min(limit / 4.0)
         .max((bounds.area() / PLACES_MAX).sqrt());
     // In the middle of equal cells, so that a turned or mirrored board has the same places.
-    let cells = |size: f64| whole((size / pitch).round() + 1.0).min(whole(PLACES_MAX));
+    let cells = |size: f64| (steps(size + 0.5 * pitch, pitch) + 1).min(whole(PLACES_MAX));
     let (columns, rows) = (cells(bounds.width()), cells(bounds.height()));
     let cell = Point::new(
         bounds.width() / columns as f64,

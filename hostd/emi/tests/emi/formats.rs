@@ -20,7 +20,7 @@ fn try_read(items: &str) -> Result<Board, String> {
 
 fn near(a: Point, b: (f64, f64)) {
     assert!(
-        a.distance(Point::new(b.0, b.1)) < 1e-9,
+        a.distance(Point::new(b.0, b.1)) < 1e-6,
         "{a:?} is not {b:?}"
     );
 }
@@ -153,7 +153,7 @@ fn arcs_are_chains_that_keep_their_ends() {
         board
             .tracks
             .iter()
-            .all(|track| track.line.a.distance(Point::new(1.0, 0.0)) <= 1.0 + 1e-9)
+            .all(|track| track.line.a.distance(Point::new(1.0, 0.0)) <= 1.0 + 1e-6)
     );
     let ends: Vec<Point> = board
         .tracks
@@ -193,7 +193,7 @@ fn pads_turn_with_their_footprint_and_angles_are_absolute() {
         "(pad \"1\" smd rect (at 1 0 45) (size 2 2) (layers \"F.Cu\"))",
     );
     near(eighth[0].at, (0.5_f64.sqrt(), -(0.5_f64.sqrt())));
-    assert!((eighth[0].reach() - 2.0).abs() < 1e-9);
+    assert!((eighth[0].reach() - 2.0).abs() < 1e-6);
     let offset = part(
         "0 0 90",
         "(pad 1 thru_hole oval (at 0 0 90) (size 3 1) (drill 0.8 (offset 1 0)) (layers *.Cu))",

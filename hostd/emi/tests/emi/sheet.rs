@@ -98,6 +98,38 @@ pub(crate) fn four_layers() -> Sheet {
     }
 }
 
+/// 60 mm by 40 mm with a ground on the back, 0.1 mm below, that has a long slot, one at 45°, and two narrow ones.
+pub(crate) fn two_layers_with_slots() -> Sheet {
+    // Each with the corner of the plane that it is bridged to.
+    let holes = [
+        (0, plate((10.0, 10.0), (50.0, 11.3))),
+        // 3 mm wide along the x axis.
+        (
+            0,
+            vec![(6.1, 16.1), (9.1, 16.1), (21.1, 28.1), (18.1, 28.1)],
+        ),
+        // What plane-gap allows, and a micrometre more.
+        (2, plate((43.0, 27.3), (47.0, 27.9))),
+        (2, plate((48.0, 27.3), (52.0, 27.901))),
+    ];
+    let mut ring = Vec::new();
+    for (index, corner) in plate((0.5, 0.5), (59.5, 39.5)).into_iter().enumerate() {
+        ring.push(corner);
+        for (_, hole) in holes.iter().filter(|(of, _)| *of == index) {
+            ring.push(hole[0]);
+            ring.extend(hole.iter().rev());
+            ring.push(corner);
+        }
+    }
+    let sheet = Sheet {
+        layers: vec!["F.Cu", "B.Cu"],
+        gaps: vec![0.1],
+        size: Some((60.0, 40.0)),
+        items: Vec::new(),
+    };
+    sheet.fill("GND", "B.Cu", ring)
+}
+
 /// The corners of a rectangle.
 pub(crate) fn plate(from: Xy, to: Xy) -> Vec<Xy> {
     vec![from, (to.0, from.1), to, (from.0, to.1)]
@@ -279,7 +311,11 @@ impl Writer<'_> {
         }
         if let Some((width, height)) = self.sheet.size {
             let corners = plate((0.0, 0.0), (width, height));
-            for index in 0..4 {
+            let mut sides = [0, 1, 2, 3];
+            if let Some(seed) = self.style.seed {
+                fastrand::Rng::with_seed(seed).shuffle(&mut sides);
+            }
+            for index in sides {
                 let (a, b) = (self.at(corners[index]), self.at(corners[(index + 1) % 4]));
                 let _ = writeln!(
                     self.text,

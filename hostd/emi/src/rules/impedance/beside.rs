@@ -2,7 +2,7 @@
 
 use super::Scope;
 use crate::board::{LayerId, NetId};
-use crate::copper::whole;
+use crate::copper::steps;
 use crate::geometry::{Point, Segment};
 
 /// Copper that is farther than this many heights above the plane changes little: 2 % of the impedance.
@@ -98,7 +98,7 @@ impl Look<'_> {
             return whole_part(Beside::default());
         }
         let length = line.length() * (to - from);
-        let count = whole(length / STEP_MM).clamp(1, PLACES_MAX);
+        let count = steps(length, STEP_MM).clamp(1, PLACES_MAX);
         let step = (to - from) / count as f64;
         let mut parts: Vec<Part> = Vec::new();
         for index in 0..count {
