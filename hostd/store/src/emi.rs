@@ -15,6 +15,7 @@ use super::{Store, StoreError, Writing};
 
 pub mod boards;
 pub mod projects;
+mod run;
 pub mod runs;
 pub mod uploads;
 
