@@ -82,6 +82,14 @@ fn sections(rounds: u32) {
     ] {
         time(what, rounds, || section.solve());
     }
+    for (what, section) in [
+        ("odd mode, coupled microstrip", &pair),
+        ("odd mode, with mask", &masked_pair),
+        ("odd mode, with mask between pours", &poured_pair),
+        ("odd mode, coupled stripline", &coupled),
+    ] {
+        time(what, rounds, || section.odd_unless(&|| false));
+    }
     let cache = Cache::default();
     time("500 tracks of 50 geometries, cached", 1, || {
         for index in 0..500 {
