@@ -8,6 +8,7 @@
 
 mod boundary;
 mod cache;
+mod channel;
 mod grading;
 mod matrices;
 mod mesh;

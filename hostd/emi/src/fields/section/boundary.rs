@@ -4,7 +4,8 @@
 //! Sarkar 1984 (IEEE MTT-32, 439) describe: on a conductor the potential is given; on the border of two dielectrics the
 //! normal displacement is continuous. The free charge of a conductor follows from the displacement at its surface.
 
-use super::panel::{Planes, View, farther_images};
+use super::channel;
+use super::panel::{Planes, View};
 use super::sources::Sources;
 use crate::fields::dense;
 use crate::fields::wire::Stop;
@@ -255,7 +256,7 @@ fn potentials(sources: &Sources<'_>, views: &[View], planes: Planes) -> Vec<f64>
     if let Planes::Both(height) = planes {
         for view in views {
             for (sum, panel) in sums.iter_mut().zip(sources.panels()) {
-                *sum += view.sign * farther_images(view.at, panel, height).0;
+                *sum += view.sign * channel::potential(view.at, panel, height);
             }
         }
     }
@@ -272,7 +273,7 @@ fn fields(sources: &Sources<'_>, views: &[View], planes: Planes) -> Vec<f64> {
         }
         if let Planes::Both(height) = planes {
             for (sum, panel) in sums.iter_mut().zip(sources.panels()) {
-                let field = farther_images(view.at, panel, height).1;
+                let field = channel::field(view.at, panel, height);
                 *sum += view.sign * (field.re * view.normal.re + field.im * view.normal.im);
             }
         }

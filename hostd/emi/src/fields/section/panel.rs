@@ -36,7 +36,7 @@ impl View {
         }
     }
 
-    /// The images in planes: all with one plane, and the nearest ones, in [`farther_images`] the others, with two.
+    /// The images in planes: all with one plane, and with two the nearest ones. [`channel`](super::channel) has the others.
     pub(crate) fn images(self, planes: Planes) -> impl Iterator<Item = Self> {
         let shifts = match planes {
             #[cfg(test)]
@@ -105,79 +105,10 @@ pub(crate) fn field(at: Complex, panel: &Panel) -> Complex {
     local.direction * Complex::new(0.5 * (local.log_near - local.log_far), local.angle)
 }
 
-/// Between two planes the potential of a line charge at z' is ln |sinh α(z − z̄') / sinh α(z − z')| with α = π/2b.
-/// The charge and its two nearest images are taken on their own; this is the rest of the images, smooth on the scale of b,
-/// so that three Gauss points suffice, and fewer for panels that are shorter: the potential and `Ex + j·Ey`.
-pub(crate) fn farther_images(at: Complex, panel: &Panel, height: f64) -> (f64, Complex) {
-    const THREE: [(f64, f64); 3] = [
-        (0.112_701_665_379_258_3, 5.0 / 18.0),
-        (0.5, 8.0 / 18.0),
-        (0.887_298_334_620_741_7, 5.0 / 18.0),
-    ];
-    const TWO: [(f64, f64); 2] = [
-        (0.211_324_865_405_187_1, 0.5),
-        (0.788_675_134_594_812_9, 0.5),
-    ];
-    const ONE: [(f64, f64); 1] = [(0.5, 1.0)];
-    let a = panel.a;
-    let along = panel.b - a;
-    let length = panel.length();
-    let points: &[(f64, f64)] = if length < 1e-3 * height {
-        &ONE
-    } else if length < 0.1 * height {
-        &TWO
-    } else {
-        &THREE
-    };
-    let alpha = std::f64::consts::FRAC_PI_2 / height;
-    let twice = Complex::new(0.0, 2.0 * height);
-    let mut potential = 0.0;
-    let mut slope = Complex::ZERO;
-    for (place, weight) in points {
-        let source = a + along * *place;
-        let direct = at - source;
-        let image = at - source.conj();
-        // The numerator has the same length at the image below and at the one above: use the nearer one.
-        let (near, far) = if image.im > height {
-            (image - twice, image)
-        } else {
-            (image, image - twice)
-        };
-        let (log_direct, slope_direct) = log_ratio(direct, alpha);
-        let (log_image, slope_image) = log_ratio(near, alpha);
-        let weight = weight * length;
-        potential += weight * (log_direct - log_image + 0.5 * far.norm().ln());
-        let inverse = Complex::from(1.0) / far;
-        slope += (slope_direct - slope_image + inverse) * weight;
-    }
-    (-potential, slope.conj())
-}
-
-/// ln |sinh(α z)/z| and the derivative of its complex form.
-fn log_ratio(z: Complex, alpha: f64) -> (f64, Complex) {
-    let w = z * alpha;
-    if w.norm() < 1e-6 {
-        let square = w * w;
-        return (alpha.ln() + square.re / 6.0, w * (alpha / 3.0));
-    }
-    let (x, y) = (w.re.abs(), w.im);
-    let inverse = Complex::from(1.0) / z;
-    // |sinh w|² = sinh² x + sin² y, scaled by e^(2x) so that it cannot overflow.
-    let decay = (-2.0 * x).exp();
-    let sinh = 0.5 * (1.0 - decay);
-    let cosh = 0.5 * (1.0 + decay);
-    let (sin_y, cos_y) = y.sin_cos();
-    let scaled_square = sinh * sinh + sin_y * sin_y * decay;
-    let log = x + 0.5 * scaled_square.ln() - 0.5 * z.norm().ln();
-    // coth w = (sinh x cosh x − j sin y cos y) / |sinh w|².
-    let sign = w.re.signum();
-    let coth = Complex::new(sign * sinh * cosh, -sin_y * cos_y * decay) * (1.0 / scaled_square);
-    (log, coth * alpha - inverse)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::boundary::Border;
+    use super::super::channel;
     use super::*;
 
     /// Potential and field with all images.
@@ -205,8 +136,8 @@ mod tests {
         let field = Complex::new(sum(x, &along), sum(y, &along));
         match planes {
             Planes::Both(height) => {
-                let (more, of_more) = farther_images(at, &panel, height);
-                (found + more, field + of_more)
+                let more = channel::potential(at, &panel, height);
+                (found + more, field + channel::field(at, &panel, height))
             }
             _ => (found, field),
         }

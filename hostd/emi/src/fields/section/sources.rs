@@ -27,11 +27,13 @@ pub(super) struct Sources<'a> {
     reach: Vec<f64>,
 }
 
-/// Potentials of all sources at one place, in two parts: `rest + ½ length · ln ratio`. The logarithms of images are added
-/// up by their arguments, since one logarithm takes longer than all else.
+/// Potentials of all sources at one place, in parts: `rest + ½ length · ln(images / own)`. The logarithms of images are
+/// added up by their arguments, since one logarithm takes longer than all else.
 pub(super) struct Potentials {
-    ratio: Vec<f64>,
     rest: Vec<f64>,
+    /// Products of squared distances: those that count as positive charges, and those that count as negative ones.
+    own: Vec<f64>,
+    images: Vec<f64>,
 }
 
 impl<'a> Sources<'a> {
@@ -50,19 +52,43 @@ impl<'a> Sources<'a> {
 
     pub(super) fn potentials(&self) -> Potentials {
         Potentials {
-            ratio: vec![1.0; self.panels.len()],
             rest: vec![0.0; self.panels.len()],
+            own: vec![1.0; self.panels.len()],
+            images: vec![1.0; self.panels.len()],
         }
     }
 
     /// Adds `sign` times the potentials at `at`.
     pub(super) fn add_potentials(&self, at: Complex, sign: f64, sums: &mut Potentials) {
+        let squares = if 0.0 < sign {
+            &mut sums.own
+        } else {
+            &mut sums.images
+        };
+        self.multiply_squares(at, squares);
+        self.add_series(at, sign, &mut sums.rest);
+        self.near(at, |k, panel| sums.rest[k] += sign * potential(at, panel));
+    }
+
+    /// Multiplies the squared distances of what is far from `at`. A loop of its own with few columns, so that the compiler
+    /// makes vectors of it.
+    fn multiply_squares(&self, at: Complex, squares: &mut [f64]) {
+        let count = self.panels.len();
+        let (x, y, reach) = (&self.x[..count], &self.y[..count], &self.reach[..count]);
+        let squares = &mut squares[..count];
+        for k in 0..count {
+            let (dx, dy) = (at.re - x[k], at.im - y[k]);
+            let square = dx * dx + dy * dy;
+            squares[k] *= if reach[k] <= square { square } else { 1.0 };
+        }
+    }
+
+    /// Adds what the potentials of what is far from `at` have beside the logarithm.
+    fn add_series(&self, at: Complex, sign: f64, sums: &mut [f64]) {
         let count = self.panels.len();
         let (x, y, length) = (&self.x[..count], &self.y[..count], &self.length[..count]);
         let (half_x, half_y) = (&self.half_x[..count], &self.half_y[..count]);
-        let (reach, ratio) = (&self.reach[..count], &mut sums.ratio[..count]);
-        let rest = &mut sums.rest[..count];
-        let is_added = 0.0 < sign;
+        let (reach, sums) = (&self.reach[..count], &mut sums[..count]);
         for k in 0..count {
             let (dx, dy) = (at.re - x[k], at.im - y[k]);
             let square = dx * dx + dy * dy;
@@ -74,12 +100,8 @@ impl<'a> Sources<'a> {
             sum = sum * q + Complex::from(1.0 / 20.0);
             sum = sum * q + Complex::from(1.0 / 6.0);
             let term = sign * length[k] * (sum.re * q.re - sum.im * q.im);
-            let factor = if is_added { inverse } else { square };
-            let is_far = reach[k] <= square;
-            rest[k] += if is_far { term } else { 0.0 };
-            ratio[k] *= if is_far { factor } else { 1.0 };
+            sums[k] += if reach[k] <= square { term } else { 0.0 };
         }
-        self.near(at, |k, panel| rest[k] += sign * potential(at, panel));
     }
 
     /// Adds the fields at `at`, times and along `normal`.
@@ -124,10 +146,11 @@ impl<'a> Sources<'a> {
 
     /// Takes the logarithms: the potentials per charge.
     pub(super) fn sum(&self, potentials: &Potentials) -> Vec<f64> {
-        let parts = potentials.ratio.iter().zip(&potentials.rest);
-        parts
-            .zip(&self.length)
-            .map(|((ratio, rest), length)| rest + 0.5 * length * ratio.ln())
+        let squares = potentials.images.iter().zip(&potentials.own);
+        let rests = potentials.rest.iter().zip(&self.length);
+        squares
+            .zip(rests)
+            .map(|((images, own), (rest, length))| rest + 0.5 * length * (images / own).ln())
             .collect()
     }
 
