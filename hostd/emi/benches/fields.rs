@@ -58,6 +58,14 @@ fn sections(rounds: u32) {
         ..single.clone()
     };
     let masked_pair = masked.clone().with_neighbour(0.15e-3);
+    let poured = Section {
+        coplanar_gap_m: Some(0.2e-3),
+        ..masked.clone()
+    };
+    let poured_pair = Section {
+        coplanar_gap_m: Some(0.2e-3),
+        ..masked_pair.clone()
+    };
     let pair = single.clone().with_neighbour(0.15e-3);
     let stripline = Section::stripline(0.15e-3, 0.4e-3, 18e-6, 4.0);
     let coupled = stripline.clone().with_neighbour(0.15e-3);
@@ -65,12 +73,22 @@ fn sections(rounds: u32) {
         ("microstrip, solver", &single),
         ("microstrip with mask", &masked),
         ("coplanar over a plane", &coplanar),
+        ("microstrip with mask between pours", &poured),
         ("stripline, solver", &stripline),
         ("coupled microstrip", &pair),
         ("coupled microstrip with mask", &masked_pair),
+        ("coupled microstrip with mask between pours", &poured_pair),
         ("coupled stripline", &coupled),
     ] {
         time(what, rounds, || section.solve());
+    }
+    for (what, section) in [
+        ("odd mode, coupled microstrip", &pair),
+        ("odd mode, with mask", &masked_pair),
+        ("odd mode, with mask between pours", &poured_pair),
+        ("odd mode, coupled stripline", &coupled),
+    ] {
+        time(what, rounds, || section.odd_unless(&|| false));
     }
     let cache = Cache::default();
     time("500 tracks of 50 geometries, cached", 1, || {

@@ -4,12 +4,14 @@
 //! Sarkar 1984 (IEEE MTT-32, 439) describe: on a conductor the potential is given; on the border of two dielectrics the
 //! normal displacement is continuous. The free charge of a conductor follows from the displacement at its surface.
 
-use super::panel::{Planes, influence};
+use super::channel;
+use super::panel::{Planes, View};
+use super::sources::Sources;
 use crate::fields::dense;
 use crate::fields::wire::Stop;
 use crate::fields::{Complex, constants};
 
-/// Most panels of one section: its matrix is 8 MB then, and takes about half a second.
+/// Most panels of one section: its matrix is 8 MB then, and takes about a third of a second.
 pub(crate) const PANELS_MAX: usize = 1_000;
 
 /// What a panel borders. Left and right as seen going from `a` to `b`.
@@ -49,23 +51,13 @@ impl Panel {
         (self.a + self.b) * 0.5
     }
 
-    /// Its image on the other side of x = 0.
-    fn mirrored(&self) -> Self {
-        let image = |point: Complex| Complex::new(-point.re, point.im);
-        Self {
-            a: image(self.b),
-            b: image(self.a),
-            border: self.border,
-        }
-    }
-
     /// Unit vector to the left.
     fn normal(&self) -> Complex {
         let along = self.b - self.a;
         Complex::J * along * (1.0 / along.abs())
     }
 
-    fn length(&self) -> f64 {
+    pub(crate) fn length(&self) -> f64 {
         (self.b - self.a).abs()
     }
 }
@@ -79,6 +71,30 @@ pub(crate) struct Capacitances {
     pub(crate) empty: Vec<Vec<f64>>,
 }
 
+/// Charges that are taken into account with `sign`: the panels' own, or those of their mirror images in x = 0.
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    is_mirrored: bool,
+    sign: f64,
+}
+
+const OWN: Part = Part {
+    is_mirrored: false,
+    sign: 1.0,
+};
+
+/// Of images with the same charge.
+const ALIKE: Part = Part {
+    is_mirrored: true,
+    sign: 1.0,
+};
+
+/// Of images with the opposite charge.
+const OPPOSITE: Part = Part {
+    is_mirrored: true,
+    sign: -1.0,
+};
+
 /// The capacitances of conductors with these `panels`. `None` if the equations are singular, or `stop` says so.
 pub(crate) fn capacitances(
     panels: &[Panel],
@@ -86,7 +102,8 @@ pub(crate) fn capacitances(
     planes: Planes,
     stop: Stop<'_>,
 ) -> Option<Capacitances> {
-    Rows::new(panels, panels, planes, stop)?.solve(panels, count, stop)
+    let panels = copper_first(panels);
+    Rows::new(&panels, &[OWN], planes, stop)?.solve(&panels, count, stop)
 }
 
 /// The same for one conductor across x = 0 or two equal ones on both sides of it. `panels` are those with x < 0, the first
@@ -97,17 +114,18 @@ pub(crate) fn mirrored(
     planes: Planes,
     stop: Stop<'_>,
 ) -> Option<Capacitances> {
-    let images: Vec<Panel> = panels.iter().map(Panel::mirrored).collect();
-    let own = Rows::new(panels, panels, planes, stop)?;
-    let other = Rows::new(panels, &images, planes, stop)?;
-    let even = own.plus(1.0, &other).solve(panels, 1, stop)?;
+    let panels = copper_first(panels);
     if count == 1 {
+        let half = Rows::new(&panels, &[OWN, ALIKE], planes, stop)?.solve(&panels, 1, stop)?;
         return Some(Capacitances {
-            loaded: vec![vec![2.0 * even.loaded[0][0]]],
-            empty: vec![vec![2.0 * even.empty[0][0]]],
+            loaded: vec![vec![2.0 * half.loaded[0][0]]],
+            empty: vec![vec![2.0 * half.empty[0][0]]],
         });
     }
-    let odd = own.plus(-1.0, &other).solve(panels, 1, stop)?;
+    let own = Rows::new(&panels, &[OWN], planes, stop)?;
+    let other = Rows::new(&panels, &[ALIKE], planes, stop)?;
+    let even = own.plus(1.0, &other).solve(&panels, 1, stop)?;
+    let odd = own.plus(-1.0, &other).solve(&panels, 1, stop)?;
     // Driven alike, each has c11 + c12; driven against each other, c11 − c12.
     let pair = |even: f64, odd: f64| {
         let (own, mutual) = (0.5 * (even + odd), 0.5 * (even - odd));
@@ -119,7 +137,19 @@ pub(crate) fn mirrored(
     })
 }
 
-/// The equations of panels, without the term of each border with itself.
+/// Capacitances c11 − c12 of one of two equal conductors that are driven against each other; `panels` as for [`mirrored`].
+pub(crate) fn odd(panels: &[Panel], planes: Planes, stop: Stop<'_>) -> Option<Capacitances> {
+    let panels = copper_first(panels);
+    Rows::new(&panels, &[OWN, OPPOSITE], planes, stop)?.solve(&panels, 1, stop)
+}
+
+fn copper_first(panels: &[Panel]) -> Vec<Panel> {
+    let mut panels = panels.to_vec();
+    panels.sort_by_key(|panel| panel.border.conductor().is_none());
+    panels
+}
+
+/// The equations of panels, copper first, without the term of each border with itself.
 struct Rows {
     /// Row by row: the potential of copper, the mean normal field of borders.
     matrix: Vec<f64>,
@@ -128,38 +158,37 @@ struct Rows {
 }
 
 impl Rows {
-    /// What `sources` do to `panels`, of which they are the charges or their images.
-    fn new(panels: &[Panel], sources: &[Panel], planes: Planes, stop: Stop<'_>) -> Option<Self> {
-        const SCALE: f64 = 0.5 / std::f64::consts::PI;
+    /// What the charges of `panels`, as much of them as `parts` say, do to `panels`.
+    fn new(panels: &[Panel], parts: &[Part], planes: Planes, stop: Stop<'_>) -> Option<Self> {
         let mut rows = Self {
-            matrix: Vec::with_capacity(panels.len() * sources.len()),
+            matrix: Vec::with_capacity(panels.len() * panels.len()),
             fields: Vec::new(),
         };
+        let sources = Sources::new(panels);
         for (index, panel) in panels.iter().enumerate() {
             if stop() {
                 return None;
             }
-            let (at, normal) = (panel.middle(), panel.normal());
-            let found = sources
+            let view = View {
+                at: panel.middle(),
+                normal: panel.normal(),
+                sign: 1.0,
+            };
+            let views: Vec<View> = parts
                 .iter()
-                .map(|source| influence(at, source.a, source.b, planes));
-            let along = |field: Complex| SCALE * (field.re * normal.re + field.im * normal.im);
+                .map(|part| match part.is_mirrored {
+                    false => view,
+                    true => view.mirrored(part.sign),
+                })
+                .collect();
             match panel.border {
-                Border::Face { .. } => {
-                    rows.matrix.extend(found.map(|one| SCALE * one.potential));
-                }
-                Border::Dielectrics { .. } => {
-                    rows.matrix.extend(found.map(|one| along(one.field)));
-                }
+                Border::Face { .. } => rows.matrix.extend(potentials(&sources, &views, planes)),
+                Border::Dielectrics { .. } => rows.matrix.extend(fields(&sources, &views, planes)),
                 Border::Sheet { left, right, .. } => {
-                    let mut fields = Vec::new();
-                    for one in found {
-                        rows.matrix.push(SCALE * one.potential);
-                        fields.push(along(one.field));
-                    }
+                    rows.matrix.extend(potentials(&sources, &views, planes));
                     #[allow(clippy::float_cmp, reason = "the same dielectric on both sides")]
                     if left != right {
-                        rows.fields.push((index, fields));
+                        rows.fields.push((index, fields(&sources, &views, planes)));
                     }
                 }
             }
@@ -180,51 +209,97 @@ impl Rows {
     }
 
     fn solve(mut self, panels: &[Panel], count: usize, stop: Stop<'_>) -> Option<Capacitances> {
-        let (copper, in_air) = without_dielectrics(panels, &self.matrix);
-        let empty = solve(&copper, count, in_air, &[], stop)?;
-        if let Some(permittivity) = only_permittivity(panels) {
-            let scaled = |row: &Vec<f64>| row.iter().map(|c| permittivity * c).collect();
-            return Some(Capacitances {
-                loaded: empty.iter().map(scaled).collect(),
-                empty,
-            });
-        }
+        let driven = |conductor: usize| {
+            let is_driven = |panel: &Panel| panel.border.conductor() == Some(conductor);
+            panels
+                .iter()
+                .map(|panel| f64::from(is_driven(panel)))
+                .collect()
+        };
+        let mut charges: Vec<Vec<f64>> = (0..count).map(driven).collect();
         for (index, panel) in panels.iter().enumerate() {
             if let Border::Dielectrics { left, right } = panel.border {
                 // The displacement is continuous: εl (E + σ/2ε0) = εr (E − σ/2ε0) with the mean field E.
                 self.matrix[index * (panels.len() + 1)] += 0.5 * (left + right) / (left - right);
             }
         }
-        let loaded = solve(panels, count, self.matrix, &self.fields, stop)?;
+        // Potentials do not depend on what is around: the equations of the copper alone are those in air.
+        let copper = panels
+            .iter()
+            .take_while(|panel| panel.border.conductor().is_some())
+            .count();
+        let (matrix, all) = (&mut self.matrix, panels.len());
+        let in_air = dense::solve_with_lead(matrix, all, copper, &mut charges, stop)?;
+        let copper = in_air_only(&panels[..copper]);
+        let empty = free_charges(&copper, count, &in_air, &[]);
+        let loaded = match only_permittivity(panels) {
+            Some(permittivity) => {
+                let scaled = |row: &Vec<f64>| row.iter().map(|c| permittivity * c).collect();
+                empty.iter().map(scaled).collect()
+            }
+            None => free_charges(panels, count, &charges, &self.fields),
+        };
         Some(Capacitances { loaded, empty })
     }
 }
 
-/// The panels of copper in air, and their part of the matrix: potentials do not depend on what is around.
-fn without_dielectrics(panels: &[Panel], matrix: &[f64]) -> (Vec<Panel>, Vec<f64>) {
-    let is_copper = |panel: &Panel| panel.border.conductor().is_some();
-    let copper = panels
-        .iter()
-        .filter_map(|panel| {
-            let conductor = panel.border.conductor()?;
-            let outside = 1.0;
-            Some(Panel {
-                border: Border::Face { conductor, outside },
-                ..*panel
-            })
+/// Potentials that the panels of `sources`, per charge of each, have at `views`.
+fn potentials(sources: &Sources<'_>, views: &[View], planes: Planes) -> Vec<f64> {
+    let mut sums = sources.potentials();
+    for view in views {
+        sources.add_potentials(view.at, view.sign, &mut sums);
+        for image in view.images(planes) {
+            sources.add_potentials(image.at, image.sign, &mut sums);
+        }
+    }
+    let mut sums = sources.sum(&sums);
+    if let Planes::Both(height) = planes {
+        for view in views {
+            for (sum, panel) in sums.iter_mut().zip(sources.panels()) {
+                *sum += view.sign * channel::potential(view.at, panel, height);
+            }
+        }
+    }
+    scaled(sums)
+}
+
+/// Fields along the normals of `views`, likewise.
+fn fields(sources: &Sources<'_>, views: &[View], planes: Planes) -> Vec<f64> {
+    let mut sums = vec![0.0; sources.panels().len()];
+    for view in views {
+        sources.add_fields(view.at, view.normal * view.sign, &mut sums);
+        for image in view.images(planes) {
+            sources.add_fields(image.at, image.normal * image.sign, &mut sums);
+        }
+        if let Planes::Both(height) = planes {
+            for (sum, panel) in sums.iter_mut().zip(sources.panels()) {
+                let field = channel::field(view.at, panel, height);
+                *sum += view.sign * (field.re * view.normal.re + field.im * view.normal.im);
+            }
+        }
+    }
+    scaled(sums)
+}
+
+/// In volts and volts per metre for a charge of one ε0 per metre.
+fn scaled(mut sums: Vec<f64>) -> Vec<f64> {
+    for sum in &mut sums {
+        *sum *= 0.5 / std::f64::consts::PI;
+    }
+    sums
+}
+
+/// Panels of copper with air in place of the dielectrics.
+fn in_air_only(panels: &[Panel]) -> Vec<Panel> {
+    let in_air = |panel: &Panel| {
+        let conductor = panel.border.conductor()?;
+        let outside = 1.0;
+        Some(Panel {
+            border: Border::Face { conductor, outside },
+            ..*panel
         })
-        .collect();
-    let rows = matrix.chunks_exact(panels.len()).zip(panels);
-    let part = rows
-        .filter(|(_, panel)| is_copper(panel))
-        .flat_map(|(row, _)| {
-            let columns = row.iter().zip(panels);
-            columns
-                .filter(|(_, panel)| is_copper(panel))
-                .map(|(value, _)| *value)
-        })
-        .collect();
-    (copper, part)
+    };
+    panels.iter().filter_map(in_air).collect()
 }
 
 /// The permittivity of the section if it has only one.
@@ -241,34 +316,24 @@ fn only_permittivity(panels: &[Panel]) -> Option<f64> {
     is_only.then_some(first)
 }
 
-fn solve(
+/// Free charges in C/m of each conductor, row by row, with each of them driven, from the `charges` of panels then.
+fn free_charges(
     panels: &[Panel],
     count: usize,
-    mut matrix: Vec<f64>,
+    charges: &[Vec<f64>],
     fields: &[(usize, Vec<f64>)],
-    stop: Stop<'_>,
-) -> Option<Vec<Vec<f64>>> {
-    let mut charges: Vec<Vec<f64>> = (0..count)
-        .map(|driven| {
-            panels
-                .iter()
-                .map(|panel| f64::from(panel.border.conductor() == Some(driven)))
-                .collect()
-        })
+) -> Vec<Vec<f64>> {
+    let columns: Vec<Vec<f64>> = charges
+        .iter()
+        .map(|charge| free_charge(panels, count, charge, fields))
         .collect();
-    dense::solve(&mut matrix, panels.len(), &mut charges, stop).then(|| {
-        let columns: Vec<Vec<f64>> = charges
-            .iter()
-            .map(|charge| free_charges(panels, count, charge, fields))
-            .collect();
-        (0..count)
-            .map(|i| (0..count).map(|j| columns[j][i]).collect())
-            .collect()
-    })
+    (0..count)
+        .map(|i| (0..count).map(|j| columns[j][i]).collect())
+        .collect()
 }
 
 /// Free charge of each conductor in C/m, from the total charges of the panels in units of ε0.
-fn free_charges(
+fn free_charge(
     panels: &[Panel],
     count: usize,
     charge: &[f64],

@@ -1,13 +1,14 @@
 //! Solved sections by geometry, shared by threads.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{Above, Matrices, Section, SectionError, Trace};
 use crate::fields::Estimate;
+use crate::fields::line::Line;
 use crate::fields::wire::Stop;
 
-/// Most sections that are kept, about 1 kB each. When it is full, further ones are solved every time.
+/// Most sections that are kept of each kind, about 1 kB each. When it is full, further ones are solved every time.
 const ENTRIES_MAX: usize = 10_000;
 
 /// Lengths are rounded to this before solving, far below any tolerance of copper.
@@ -16,14 +17,22 @@ const STEP_M: f64 = 1e-9;
 /// Permittivities are rounded to this.
 const PERMITTIVITY_STEP: f64 = 1e-6;
 
+type Map<T> = HashMap<Vec<u64>, Result<Arc<T>, SectionError>>;
+
+type Kept<T> = Mutex<Map<T>>;
+
 type Solved = Result<Arc<Estimate<Matrices>>, SectionError>;
+
+type Odd = Result<Arc<Estimate<Option<Line>>>, SectionError>;
 
 /// Solved sections, found again by their measures rounded to a nanometre.
 ///
 /// The rounded section is what is solved, so a result never depends on which of several threads came first.
 #[derive(Debug, Default)]
 pub struct Cache {
-    solved: Mutex<HashMap<Vec<u64>, Solved>>,
+    solved: Kept<Estimate<Matrices>>,
+    /// Those of which only the odd mode is known.
+    odd: Kept<Estimate<Option<Line>>>,
 }
 
 impl Cache {
@@ -35,31 +44,47 @@ impl Cache {
     /// As [`solve`](Self::solve), until `stop` says so.
     pub fn solve_unless(&self, section: &Section, stop: Stop<'_>) -> Solved {
         let section = rounded(section);
-        let key = key(&section);
-        let known = self.lock().get(&key).cloned();
-        known.unwrap_or_else(|| {
-            let solved = section.solve_unless(stop).map(Arc::new);
-            let mut all = self.lock();
-            if all.len() < ENTRIES_MAX && solved != Err(SectionError::Stopped) {
-                all.insert(key, solved.clone());
-            }
-            solved
-        })
+        kept(&self.solved, &section, || section.solve_unless(stop))
+    }
+
+    /// What [`Section::odd_unless`] finds, likewise.
+    pub fn odd_unless(&self, section: &Section, stop: Stop<'_>) -> Odd {
+        let section = rounded(section);
+        kept(&self.odd, &section, || section.odd_unless(stop))
     }
 
     /// How many sections are kept.
     pub fn len(&self) -> usize {
-        self.lock().len()
+        lock(&self.solved).len() + lock(&self.odd).len()
     }
 
     /// Whether no section is kept.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+}
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Vec<u64>, Solved>> {
-        self.solved.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// What is kept of `section`, or else what `solve` finds.
+fn kept<T>(
+    all: &Kept<T>,
+    section: &Section,
+    solve: impl FnOnce() -> Result<T, SectionError>,
+) -> Result<Arc<T>, SectionError> {
+    let key = key(section);
+    let known = lock(all).get(&key).cloned();
+    known.unwrap_or_else(|| {
+        let solved = solve().map(Arc::new);
+        let mut all = lock(all);
+        let is_stopped = matches!(solved, Err(SectionError::Stopped));
+        if all.len() < ENTRIES_MAX && !is_stopped {
+            all.insert(key, solved.clone());
+        }
+        solved
+    })
+}
+
+fn lock<T>(all: &Kept<T>) -> MutexGuard<'_, Map<T>> {
+    all.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn rounded(section: &Section) -> Section {

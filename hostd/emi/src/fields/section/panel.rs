@@ -1,5 +1,6 @@
-//! A straight panel of uniform charge: its potential and field in closed form, alone and between planes.
+//! A straight panel of uniform charge: its potential and field in closed form, and its images in planes.
 
+use super::boundary::Panel;
 use crate::fields::Complex;
 
 /// Conducting planes that all potentials refer to. They are taken into account by images, without unknowns of their own.
@@ -14,124 +15,133 @@ pub(crate) enum Planes {
     Both(f64),
 }
 
-/// What a panel's charge does at a point, times 2π ε0 for a charge of one ε0 per metre.
+/// A place as charges and their images see it: instead of the charges, the place is mirrored.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Influence {
-    pub(crate) potential: f64,
-    /// `Ex + j·Ey`.
-    pub(crate) field: Complex,
+pub(crate) struct View {
+    pub(crate) at: Complex,
+    /// A direction at that place.
+    pub(crate) normal: Complex,
+    /// 1, or −1 for images of the opposite charge.
+    pub(crate) sign: f64,
 }
 
-impl Influence {
-    fn minus(self, image: Self) -> Self {
+impl View {
+    /// The same on the other side of x = 0.
+    pub(crate) fn mirrored(self, sign: f64) -> Self {
+        let image = |z: Complex| Complex::new(-z.re, z.im);
         Self {
-            potential: self.potential - image.potential,
-            field: self.field - image.field,
+            at: image(self.at),
+            normal: image(self.normal),
+            sign: sign * self.sign,
         }
     }
-}
 
-/// Influence of a panel from `a` to `b`, with its images, on the point `at`. On the panel itself, the field is the mean
-/// of both sides.
-pub(crate) fn influence(at: Complex, a: Complex, b: Complex, planes: Planes) -> Influence {
-    let own = alone(at, a, b);
-    match planes {
-        #[cfg(test)]
-        Planes::None => own,
-        Planes::Below => own.minus(alone(at, a.conj(), b.conj())),
-        Planes::Both(height) => {
-            let twice = Complex::new(0.0, 2.0 * height);
-            own.minus(alone(at, a.conj(), b.conj()))
-                .minus(alone(at, a.conj() + twice, b.conj() + twice))
-                .minus(farther_images(at, a, b, height))
-        }
-    }
-}
-
-/// ∫ −ln r ds along the panel, and its negative gradient.
-fn alone(at: Complex, a: Complex, b: Complex) -> Influence {
-    let along = b - a;
-    let length = along.abs();
-    let direction = along * (1.0 / length);
-    let local = (at - a) * direction.conj();
-    let (near, far, aside) = (local.re, local.re - length, local.im);
-    let log_near = (near * near + aside * aside).max(f64::MIN_POSITIVE).ln();
-    let log_far = (far * far + aside * aside).max(f64::MIN_POSITIVE).ln();
-    let on_panel = aside.abs() < 1e-12 * length;
-    let angle = if on_panel {
-        0.0
-    } else {
-        (aside * length).atan2(near * far + aside * aside)
-    };
-    Influence {
-        potential: length - 0.5 * (near * log_near - far * log_far) - aside * angle,
-        field: direction * Complex::new(0.5 * (log_near - log_far), angle),
-    }
-}
-
-/// Between two planes the potential of a line charge at z' is ln |sinh α(z − z̄') / sinh α(z − z')| with α = π/2b.
-/// [`influence`] takes the charge and its two nearest images in closed form; this is the rest of the images, negative,
-/// smooth on the scale of b, so that three Gauss points suffice.
-fn farther_images(at: Complex, a: Complex, b: Complex, height: f64) -> Influence {
-    const POINTS: [(f64, f64); 3] = [
-        (0.112_701_665_379_258_3, 5.0 / 18.0),
-        (0.5, 8.0 / 18.0),
-        (0.887_298_334_620_741_7, 5.0 / 18.0),
-    ];
-    let along = b - a;
-    let length = along.abs();
-    let alpha = std::f64::consts::FRAC_PI_2 / height;
-    let twice = Complex::new(0.0, 2.0 * height);
-    let mut potential = 0.0;
-    let mut slope = Complex::ZERO;
-    for (place, weight) in POINTS {
-        let source = a + along * place;
-        let direct = at - source;
-        let image = at - source.conj();
-        // The numerator has the same length at the image below and at the one above: use the nearer one.
-        let (near, far) = if image.im > height {
-            (image - twice, image)
-        } else {
-            (image, image - twice)
+    /// The images in planes: all with one plane, and with two the nearest ones. [`channel`](super::channel) has the others.
+    pub(crate) fn images(self, planes: Planes) -> impl Iterator<Item = Self> {
+        let shifts = match planes {
+            #[cfg(test)]
+            Planes::None => [None, None],
+            Planes::Below => [Some(0.0), None],
+            Planes::Both(height) => [Some(0.0), Some(2.0 * height)],
         };
-        let (log_direct, slope_direct) = log_ratio(direct, alpha);
-        let (log_image, slope_image) = log_ratio(near, alpha);
-        let weight = weight * length;
-        potential += weight * (log_direct - log_image + 0.5 * far.norm().ln());
-        let inverse = Complex::from(1.0) / far;
-        slope += (slope_direct - slope_image + inverse) * weight;
-    }
-    Influence {
-        potential,
-        field: -slope.conj(),
+        shifts.into_iter().flatten().map(move |shift| Self {
+            at: self.at.conj() + Complex::new(0.0, shift),
+            normal: self.normal.conj(),
+            sign: -self.sign,
+        })
     }
 }
 
-/// ln |sinh(α z)/z| and the derivative of its complex form.
-fn log_ratio(z: Complex, alpha: f64) -> (f64, Complex) {
-    let w = z * alpha;
-    if w.norm() < 1e-6 {
-        let square = w * w;
-        return (alpha.ln() + square.re / 6.0, w * (alpha / 3.0));
+/// A place seen along and across a panel from `a` on.
+struct Local {
+    direction: Complex,
+    length: f64,
+    /// Along the panel from each of its ends.
+    near: f64,
+    far: f64,
+    aside: f64,
+    /// ln of the squared distance of each end.
+    log_near: f64,
+    log_far: f64,
+    /// That the panel is seen under; 0 on the panel itself, as the mean of both sides.
+    angle: f64,
+}
+
+impl Local {
+    fn new(at: Complex, panel: &Panel) -> Self {
+        let along = panel.b - panel.a;
+        let length = panel.length();
+        let direction = along * (1.0 / length);
+        let local = (at - panel.a) * direction.conj();
+        let (near, far, aside) = (local.re, local.re - length, local.im);
+        let is_on_panel = aside.abs() < 1e-12 * length;
+        Self {
+            direction,
+            length,
+            near,
+            far,
+            aside,
+            log_near: (near * near + aside * aside).max(f64::MIN_POSITIVE).ln(),
+            log_far: (far * far + aside * aside).max(f64::MIN_POSITIVE).ln(),
+            angle: if is_on_panel {
+                0.0
+            } else {
+                (aside * length).atan2(near * far + aside * aside)
+            },
+        }
     }
-    let (x, y) = (w.re.abs(), w.im);
-    let inverse = Complex::from(1.0) / z;
-    // |sinh w|² = sinh² x + sin² y, scaled by e^(2x) so that it cannot overflow.
-    let decay = (-2.0 * x).exp();
-    let sinh = 0.5 * (1.0 - decay);
-    let cosh = 0.5 * (1.0 + decay);
-    let (sin_y, cos_y) = y.sin_cos();
-    let scaled_square = sinh * sinh + sin_y * sin_y * decay;
-    let log = x + 0.5 * scaled_square.ln() - 0.5 * z.norm().ln();
-    // coth w = (sinh x cosh x − j sin y cos y) / |sinh w|².
-    let sign = w.re.signum();
-    let coth = Complex::new(sign * sinh * cosh, -sin_y * cos_y * decay) * (1.0 / scaled_square);
-    (log, coth * alpha - inverse)
+}
+
+/// ∫ −ln r ds along the panel: its potential, times 2π ε0 for a charge of one ε0 per metre.
+pub(crate) fn potential(at: Complex, panel: &Panel) -> f64 {
+    let local = Local::new(at, panel);
+    let ends = local.near * local.log_near - local.far * local.log_far;
+    local.length - 0.5 * ends - local.aside * local.angle
+}
+
+/// The negative gradient of [`potential`], `Ex + j·Ey`. On the panel itself, the mean of both sides.
+pub(crate) fn field(at: Complex, panel: &Panel) -> Complex {
+    let local = Local::new(at, panel);
+    local.direction * Complex::new(0.5 * (local.log_near - local.log_far), local.angle)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::boundary::Border;
+    use super::super::channel;
     use super::*;
+
+    /// Potential and field with all images.
+    fn influence(at: Complex, a: Complex, b: Complex, planes: Planes) -> (f64, Complex) {
+        let border = Border::Dielectrics {
+            left: 1.0,
+            right: 2.0,
+        };
+        let panel = Panel { a, b, border };
+        let of = |normal| View {
+            at,
+            normal,
+            sign: 1.0,
+        };
+        let sum = |normal: Complex, value: &dyn Fn(View) -> f64| {
+            let view = of(normal);
+            value(view) + view.images(planes).map(value).sum::<f64>()
+        };
+        let along = |view: View| {
+            let field = field(view.at, &panel);
+            view.sign * (field.re * view.normal.re + field.im * view.normal.im)
+        };
+        let (x, y) = (Complex::from(1.0), Complex::J);
+        let found = sum(x, &|view| view.sign * potential(view.at, &panel));
+        let field = Complex::new(sum(x, &along), sum(y, &along));
+        match planes {
+            Planes::Both(height) => {
+                let more = channel::potential(at, &panel, height);
+                (found + more, field + channel::field(at, &panel, height))
+            }
+            _ => (found, field),
+        }
+    }
 
     /// Sum over very many pairs of images, which converges slowly but needs no thought.
     fn by_images(at: Complex, source: Complex, height: f64) -> f64 {
@@ -154,7 +164,7 @@ mod tests {
             Complex::new(3.0, 0.1),
             Complex::new(-0.6, 0.05),
         ] {
-            let found = influence(at, source, source + step, Planes::Both(height)).potential / 1e-4;
+            let found = influence(at, source, source + step, Planes::Both(height)).0 / 1e-4;
             let expected = by_images(at, source + step * 0.5, height);
             assert!((found - expected).abs() < 2e-4, "{found} {expected}");
         }
@@ -170,10 +180,10 @@ mod tests {
                 Complex::new(-4.0, 0.5),
             ] {
                 let h = 1e-5;
-                let at_offset = |x, y| influence(at + Complex::new(x, y), a, b, planes).potential;
+                let at_offset = |x, y| influence(at + Complex::new(x, y), a, b, planes).0;
                 let x = (at_offset(-h, 0.0) - at_offset(h, 0.0)) / (2.0 * h);
                 let y = (at_offset(0.0, -h) - at_offset(0.0, h)) / (2.0 * h);
-                let field = influence(at, a, b, planes).field;
+                let field = influence(at, a, b, planes).1;
                 assert!(
                     (field - Complex::new(x, y)).abs() < 1e-6,
                     "{planes:?} {at:?}"
@@ -188,7 +198,7 @@ mod tests {
         for x in [-2.0, 0.0, 0.7] {
             for y in [0.0, 1.0] {
                 let at = influence(Complex::new(x, y), a, b, Planes::Both(1.0));
-                assert!(at.potential.abs() < 1e-7, "{}", at.potential);
+                assert!(at.0.abs() < 1e-7, "{}", at.0);
             }
         }
     }

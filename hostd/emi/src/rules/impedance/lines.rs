@@ -207,17 +207,16 @@ impl Profile {
             coplanar_gap_m: self.pour_m.map(|(gap, _)| gap),
             ..plain
         };
-        let section = match self.mate_m {
-            Some(gap) => section.with_neighbour(gap),
-            None => section,
-        };
-        let found = cache.solve_unless(&section, stop)?;
-        let line = match self.mate_m {
-            Some(_) => found.value.pair(0, 1).map(|pair| pair.odd),
-            None => found.value.line(0),
-        };
-        let is_valid = !found.outside_validity();
-        Ok(line.and_then(|line| Solved::of(&line, found.method.id, is_valid)))
+        match self.mate_m {
+            Some(gap) => {
+                let found = cache.odd_unless(&section.with_neighbour(gap), stop)?;
+                Ok(Solved::of_estimate(&found, found.value))
+            }
+            None => {
+                let found = cache.solve_unless(&section, stop)?;
+                Ok(Solved::of_estimate(&found, found.value.line(0)))
+            }
+        }
     }
 
     fn above(&self) -> Above {
@@ -255,6 +254,11 @@ impl Solved {
             method,
             is_valid,
         })
+    }
+
+    /// `line`, which comes from `found`.
+    fn of_estimate<T>(found: &Estimate<T>, line: Option<Line>) -> Option<Self> {
+        Self::of(&line?, found.method.id, !found.outside_validity())
     }
 
     /// The line whose capacitances, with and without insulation, are the means of both: C = √ε/(c·Z), C0 = 1/(c·Z·√ε).
