@@ -11,7 +11,7 @@ use crate::fields::dense;
 use crate::fields::wire::Stop;
 use crate::fields::{Complex, constants};
 
-/// Most panels of one section: its matrix is 8 MB then, and takes about a third of a second.
+/// Most panels of one section: its matrix is 8 MB then, and takes about an eighth of a second.
 pub(crate) const PANELS_MAX: usize = 1_000;
 
 /// What a panel borders. Left and right as seen going from `a` to `b`.
