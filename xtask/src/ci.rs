@@ -93,7 +93,7 @@ fn machines(report: &mut Report) -> Vec<Ready> {
     }
     match usb::Parts::find() {
         Ok(parts) => match parts.prepare() {
-            Ok(machine) => ready.push(("usb", Box::new(move || machine.run(None)))),
+            Ok(machine) => ready.push(("usb", Box::new(move || machine.run(usb::Set::due()?)))),
             Err(error) => report.add("usb", Err(error), Duration::ZERO),
         },
         Err(why) => report.leave_out(&format!("usb ({why:#})")),

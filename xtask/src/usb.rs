@@ -8,7 +8,10 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, bail};
 
 use crate::machine::{self, Initrd, Kernel, Machine};
+use crate::metadata::Metadata;
+use crate::progress;
 
+mod changes;
 mod udev;
 
 use udev::Udev;
@@ -39,8 +42,49 @@ const TESTED_WITHIN: Duration = Duration::from_secs(1_200);
 /// The variable of the first process that has the text that names of tests contain.
 const ONLY: &str = "only";
 
+/// The variable of the first process by which the programs run their short sets.
+const SHORT: &str = "short";
+
 /// What the first process writes when the tests passed.
 const PASSED: &str = "usb: tests ended with 0";
+
+/// Which tests run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Set<'a> {
+    Whole,
+    /// Those that touch each kind of device once.
+    Short,
+    /// Those whose names contain a text.
+    Named(&'a str),
+}
+
+impl Set<'static> {
+    /// The short set, unless something that these tests are about has changed of late.
+    pub(crate) fn due() -> Result<Self> {
+        let root = Metadata::load()?.root;
+        Ok(match changes::newest(&root)? {
+            None => {
+                progress::detail("nothing of USB has changed of late: the short set of its tests");
+                Self::Short
+            }
+            Some(file) => {
+                progress::detail(&format!("{file} has changed of late: all tests of USB"));
+                Self::Whole
+            }
+        })
+    }
+}
+
+impl Set<'_> {
+    /// What the first process is given.
+    fn variables(self) -> String {
+        match self {
+            Self::Whole => String::new(),
+            Self::Short => format!("{SHORT}=1"),
+            Self::Named(text) => format!("{ONLY}={text}"),
+        }
+    }
+}
 
 /// What the machine is made of.
 pub(crate) struct Parts {
@@ -61,7 +105,9 @@ pub(crate) fn run(filter: Option<&str>) -> Result<()> {
             "no name of a test contains `{filter}`: they have small letters, digits, `_` and `::`"
         );
     }
-    Parts::find()?.prepare()?.run(filter)
+    Parts::find()?
+        .prepare()?
+        .run(filter.map_or(Set::Whole, Set::Named))
 }
 
 impl Parts {
@@ -105,13 +151,12 @@ impl Parts {
 pub(crate) struct Prepared(Machine);
 
 impl Prepared {
-    /// Starts the machine and expects that all tests pass whose names contain the filter.
-    pub(crate) fn run(&self, filter: Option<&str>) -> Result<()> {
-        let only = filter.map_or_else(String::new, |filter| format!("{ONLY}={filter}"));
-        let told = self.0.run(&only, TESTED_WITHIN)?;
-        let passed = match filter {
-            None => have_passed(&told),
-            Some(_) => have_some_passed(&told),
+    /// Starts the machine and expects that all tests of the set pass.
+    pub(crate) fn run(&self, set: Set<'_>) -> Result<()> {
+        let told = self.0.run(&set.variables(), TESTED_WITHIN)?;
+        let passed = match set {
+            Set::Whole | Set::Short => have_passed(&told),
+            Set::Named(_) => have_some_passed(&told),
         };
         match passed {
             true => Ok(()),
@@ -170,6 +215,7 @@ mod tests {
     #[test]
     fn the_first_process_says_what_is_looked_for() {
         let init = include_str!("usb/init");
+        assert!(init.contains(&format!("[ -n \"${{{SHORT}-}}\" ]")));
         assert!(init.contains(&format!("echo \"{NAME}: started\"")));
         assert!(init.contains("echo \"usb: tests ended with $status\""));
         for test in TESTS {

@@ -22,10 +22,9 @@ pub(crate) fn of_module(mut module: Vec<u8>, wit: Option<&Path>) -> anyhow::Resu
     if let Some(wit) = wit {
         embed(&mut module, wit).with_context(|| format!("read the world in {}", wit.display()))?;
     }
-    let mut encoder = ComponentEncoder::default();
-    encoder.validate(true);
-    encoder.module(&module).context("read the core module")?;
-    encoder
+    let encoder = ComponentEncoder::default().validate(true);
+    let encoder = encoder.module(&module).context("read the core module")?;
+    let mut encoder = encoder
         .adapter(
             adapter::WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME,
             adapter::WASI_SNAPSHOT_PREVIEW1_REACTOR_ADAPTER,

@@ -14,6 +14,9 @@ use usb_sim::Attached;
 /// Makes it a failure that there is no virtual controller.
 const NEEDED: &str = "TESTS_NEED_USB";
 
+/// Leaves out, as ignored ones, the tests that are not in the short set of their program.
+const SHORT: &str = "TESTS_SHORT";
+
 /// How long anything in a test may take. An emulated processor is slow.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -30,10 +33,18 @@ pub type Case = (&'static str, fn());
 /// Tests that are about the same thing, and what that is.
 pub type Cases = (&'static str, &'static [Case]);
 
-/// The main function of a test program.
+/// The main function of a test program. The tests of `short`, by their names (`about::case`), touch each kind of device
+/// once: they alone run where the variable `TESTS_SHORT` is set.
+///
+/// # Panics
+/// If a name of `short` is no test's.
 #[must_use]
-pub fn main(lists: &[Cases]) -> ExitCode {
+pub fn main(short: &[&str], lists: &[Cases]) -> ExitCode {
     let arguments = Arguments::from_args();
+    let names: Vec<String> = lists.iter().flat_map(names).collect();
+    for name in short {
+        assert!(names.iter().any(|known| known == name), "no test {name}");
+    }
     if !Attached::is_possible() && !arguments.list {
         #[expect(clippy::print_stderr, reason = "tests that are left out say why")]
         {
@@ -44,18 +55,25 @@ pub fn main(lists: &[Cases]) -> ExitCode {
             None => ExitCode::SUCCESS,
         };
     }
-    let cases = |(about, cases): &Cases| {
-        let about = *about;
-        let trial = move |(name, case): &'static Case| {
-            Trial::test(format!("{about}::{name}"), move || {
-                case();
-                Ok(())
-            })
-        };
-        cases.iter().map(trial)
+    let is_short = std::env::var_os(SHORT).is_some();
+    let cases = lists.iter().flat_map(|(_, cases)| cases.iter());
+    let trial = |(name, (_, case)): (String, &'static Case)| {
+        let is_left_out = is_short && !short.contains(&name.as_str());
+        Trial::test(name, move || {
+            case();
+            Ok(())
+        })
+        .with_ignored_flag(is_left_out)
     };
-    let trials = lists.iter().flat_map(cases).collect();
+    let trials = names.into_iter().zip(cases).map(trial).collect();
     libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// The names of tests that are about the same thing.
+fn names((about, cases): &Cases) -> impl Iterator<Item = String> {
+    cases
+        .iter()
+        .map(move |(name, _)| format!("{about}::{name}"))
 }
 
 /// Runs an asynchronous test.

@@ -41,7 +41,25 @@ use line::Line;
 /// Makes it a failure that there is no udevd.
 const UDEVD_NEEDED: &str = "TESTS_NEED_UDEVD";
 
+/// The tests that use each kind of device once.
+const SHORT: &[&str] = &[
+    "probe::plugged_in_used_and_pulled_out",
+    "hid::used_and_let_go",
+    "hub::a_port_is_switched_and_read_back",
+    "serial::rate_and_parity_reach_the_device",
+    "cp210x::rate_and_parity_reach_the_device",
+    "gpio::a_line_is_switched_and_read_back",
+    #[cfg(feature = "vendor-probes")]
+    "vendor::jlink",
+    #[cfg(feature = "vendor-probes")]
+    "vendor::stlink",
+];
+
+/// The test that reads the rules of udev, where it runs.
+const SHORT_OF_UDEV: &str = "udev::a_pod_is_given_to_its_groups";
+
 fn main() -> ExitCode {
+    let mut short = SHORT.to_vec();
     let mut lists = vec![
         ("probe", probe::CASES),
         ("hid", hid::CASES),
@@ -54,11 +72,12 @@ fn main() -> ExitCode {
     ];
     if udev::is_possible() {
         lists.push(("udev", udev::CASES));
+        short.push(SHORT_OF_UDEV);
     } else if std::env::var_os(UDEVD_NEEDED).is_some() {
         eprintln!("there is no udevd, or one is running");
         return ExitCode::FAILURE;
     }
-    usb_trials::main(&lists)
+    usb_trials::main(&short, &lists)
 }
 
 /// A bench of the parts that the configuration has.
