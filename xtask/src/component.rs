@@ -11,12 +11,10 @@ use wit_parser::decoding::{DecodedWasm, decode};
 /// calls becomes an import, however large that world is: this is what keeps a guest's authority
 /// small although all guests share one set of bindings.
 pub(crate) fn encode(module: &[u8]) -> Result<Vec<u8>> {
-    let mut encoder = ComponentEncoder::default();
-    encoder.validate(true);
-    encoder
+    ComponentEncoder::default()
+        .validate(true)
         .module(module)
-        .context("failed to read the guest's core module")?;
-    encoder
+        .context("failed to read the guest's core module")?
         .encode()
         .context("failed to make a component of the guest's core module")
 }
