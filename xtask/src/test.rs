@@ -20,6 +20,9 @@ const RUNTIME: &str = "runtime";
 
 const NEXTEST: &str = "cargo-nextest";
 
+/// What cargo reads for tests beside the manifest: our own packages without optimisation, with checks.
+const CONFIGURATION: [&str; 2] = ["--config", ".config/tests.toml"];
+
 /// Environment variable that tells nextest how many slots there are for tests.
 const PLACES: &str = "NEXTEST_TEST_THREADS";
 
@@ -43,6 +46,14 @@ impl Profile {
         match self {
             Self::Default | Self::Ci => "release",
             Self::CiChecked => "ci-checked",
+        }
+    }
+
+    /// What cargo is given beside its profile.
+    fn configuration(self) -> &'static [&'static str] {
+        match self {
+            Self::Default | Self::Ci => &CONFIGURATION,
+            Self::CiChecked => &[],
         }
     }
 
@@ -125,6 +136,7 @@ fn run_examples(metadata: &Metadata, packages: &[&str], profile: Profile) -> Res
     progress::step("running the examples in the documentation");
     cargo(metadata)
         .args(["test", "--quiet", "--doc", "--profile", profile.of_cargo()])
+        .args(profile.configuration())
         .args(packages)
         .run()
 }
@@ -147,6 +159,7 @@ fn run_tests(
         let goes_on = (profile != Profile::Default).then_some("--no-fail-fast");
         return cargo
             .args(["test", "--profile", profile.of_cargo()])
+            .args(profile.configuration())
             .args(packages)
             .args(goes_on)
             .arg("--")
@@ -160,6 +173,7 @@ fn run_tests(
     }
     cargo
         .args(["nextest", "run", "--cargo-profile", profile.of_cargo()])
+        .args(profile.configuration())
         .args(["--profile", profile.of_nextest()])
         .args(packages)
         .args(&tests.filter)
