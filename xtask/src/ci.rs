@@ -18,6 +18,7 @@ use crate::{
 mod ending;
 mod figures;
 mod outcomes;
+mod programs;
 mod report;
 mod table;
 
@@ -29,8 +30,14 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let metadata = Metadata::load()?;
     let folder = watch(&metadata)?;
     let mut report = Report::begin();
+    let mut missing = None;
+    report.check("programs", || {
+        missing = programs::provide(&folder);
+        Ok(())
+    });
     checks(&metadata, options, &mut report);
     let verdict = ending::print(&report, &metadata.root, &folder);
+    missing.iter().for_each(|advice| progress::step(advice));
     progress::step(verdict?);
     Ok(())
 }
