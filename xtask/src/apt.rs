@@ -1,7 +1,8 @@
-//! Debian's packages, unpacked into a folder of the user's cache and never installed.
+//! Debian's packages, unpacked into a folder of the user's cache; installed only on machines of CI.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
@@ -10,6 +11,22 @@ use crate::tool::{self, Tool};
 
 /// Marks a folder that is still being filled; complete ones lose it by a rename.
 const PARTIAL: &str = ".partial-";
+
+/// How long fetching the lists may take. It takes seconds.
+const LISTED_WITHIN: Duration = Duration::from_secs(180);
+
+/// How long installing packages may take, with other programs that install at the same time.
+const INSTALLED_WITHIN: Duration = Duration::from_secs(600);
+
+/// The words of the program that install packages.
+const INSTALL: [&str; 3] = ["install", "--yes", "--no-install-recommends"];
+
+/// Options that bound each of its waits: seconds for another program that installs, and for a server, which is asked twice.
+const WAITS: [&str; 3] = [
+    "DPkg::Lock::Timeout=60",
+    "Acquire::http::Timeout=30",
+    "Acquire::Retries=1",
+];
 
 /// Packages that are unpacked into one folder.
 #[derive(Debug, PartialEq, Eq)]
@@ -148,10 +165,58 @@ fn candidate_in(policy: &str) -> Option<String> {
 
 fn update_lists() -> Result<()> {
     progress::step("fetching apt's lists");
-    Tool::new("apt-get")
-        .args(["--quiet", "--quiet", "update"])
+    apt_get()
+        .arg("update")
         .advice("run `apt-get update` as root, then try again")
-        .run()
+        .run_within(LISTED_WITHIN)
+}
+
+/// Installs packages in this system, which takes root, after fetching apt's lists. Of what is installed, only packages that
+/// `may_go` names are removed for it: otherwise it fails. What apt says goes to `log`.
+pub(crate) fn install(packages: &[&str], may_go: &[&str], log: &Path) -> Result<()> {
+    expect_programs()?;
+    update_lists()?;
+    let simulated = apt_get()
+        .arg("--simulate")
+        .args(INSTALL)
+        .args(packages)
+        .read()?;
+    for package in removed_in(&simulated) {
+        if !may_go.contains(&package) {
+            bail!("apt would remove {package} for it");
+        }
+        progress::detail(&format!(
+            "{package} is removed, since they exclude each other"
+        ));
+    }
+    let file = File::create(log).with_context(|| format!("failed to create {}", log.display()))?;
+    apt_get()
+        .args(INSTALL)
+        .args(packages)
+        .env("DEBIAN_FRONTEND", "noninteractive")
+        .output_to(file)?
+        .advice(format!("{} says why", log.display()))
+        .run_within(INSTALLED_WITHIN)
+}
+
+/// The packages that apt says it would remove.
+fn removed_in(simulated: &str) -> impl Iterator<Item = &str> {
+    let lines = simulated.lines();
+    lines.filter_map(|line| line.strip_prefix("Remv ")?.split_whitespace().next())
+}
+
+/// What a person types for the same.
+pub(crate) fn install_command(packages: &[&str]) -> String {
+    let (install, packages) = (INSTALL.join(" "), packages.join(" "));
+    format!("apt-get update && apt-get {install} {packages}")
+}
+
+/// The program, which prints little and waits for nothing longer than a minute.
+fn apt_get() -> Tool {
+    let options = WAITS.iter().flat_map(|option| ["--option", option]);
+    Tool::new("apt-get")
+        .args(["--quiet", "--quiet"])
+        .args(options)
 }
 
 /// The package with that beginning upon which another one depends.
@@ -204,6 +269,15 @@ mod tests {
         );
         assert_eq!(candidate_in("rustc-web:\n  Candidate: (none)\n"), None);
         assert_eq!(candidate_in(""), None);
+    }
+
+    #[test]
+    fn what_would_be_removed_is_found() {
+        let simulated = "Remv qemu-utils [1:10.0.2+ds-2+deb13u1~bpo12+1]\n\
+            Inst seabios (1.16.2-1 Debian:12.15/oldstable [all])\n\
+            Remv libfdt1:i386 [1.6.1-4]\nConf seabios (1.16.2-1 Debian:12.15/oldstable [all])\n";
+        let removed: Vec<_> = removed_in(simulated).collect();
+        assert_eq!(removed, ["qemu-utils", "libfdt1:i386"]);
     }
 
     #[test]

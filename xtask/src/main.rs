@@ -25,17 +25,23 @@ mod progress;
 mod server;
 mod test;
 mod tidy;
+mod times;
 mod tool;
 mod toolchain;
 mod usb;
 mod wit;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use anyhow::Result;
 use args::{Request, Task};
 
 fn main() -> ExitCode {
+    let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+    if let Some(code) = times::shim::run(&words) {
+        return ExitCode::from(code);
+    }
     let words: Vec<String> = std::env::args().skip(1).collect();
     let outcome = Request::parse(&words)
         .map_err(anyhow::Error::from)

@@ -81,21 +81,21 @@ pub(crate) fn run(only: Option<&str>, options: &Options) -> Result<()> {
         bail!("there is no template `{name}`{}", nearest(name, &names));
     }
     server::build(options)?;
-    all(&chosen)
+    all(&chosen, &mut Vec::new())
 }
 
-/// Those that every change is checked with, once the server is built.
-pub(crate) fn run_prepared() -> Result<()> {
+/// Those that every change is checked with, once the server is built. Adds what is skipped to `left_out`, with the reasons.
+pub(crate) fn run_prepared(left_out: &mut Vec<String>) -> Result<()> {
     let (now, later): (Vec<_>, Vec<_>) = LANGUAGES.iter().partition(|language| language.in_ci);
     let later: Vec<&str> = later.iter().map(|language| language.name).collect();
     progress::detail(&format!(
         "{}: built on demand, by `cargo xtask plugins`",
         later.join(", ")
     ));
-    all(&now)
+    all(&now, left_out)
 }
 
-fn all(chosen: &[&Language]) -> Result<()> {
+fn all(chosen: &[&Language], left_out: &mut Vec<String>) -> Result<()> {
     let metadata = Metadata::load()?;
     let bench = Bench {
         hostd: server::binary(&metadata),
@@ -111,7 +111,10 @@ fn all(chosen: &[&Language]) -> Result<()> {
             Ok(Made::Package(path)) => {
                 progress::detail(&format!("{}: {seconds} s", path.display()));
             }
-            Ok(Made::Skipped(why)) => progress::detail(&format!("skipped: {why:#}")),
+            Ok(Made::Skipped(why)) => {
+                progress::detail(&format!("skipped: {why:#}"));
+                left_out.push(format!("the plugin in {} ({why:#})", language.name));
+            }
             Err(error) => {
                 progress::detail(&format!("failed: {error:#}"));
                 failed.push(language.name);

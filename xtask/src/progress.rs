@@ -14,6 +14,11 @@ pub(crate) fn detail(line: &str) {
     write_line(&format!("       {line}"));
 }
 
+/// Says what is no failure, but should be looked at.
+pub(crate) fn warning(line: &str) {
+    write_line(&format!("warning: {line}"));
+}
+
 /// Says why the command failed, with the whole chain of causes on one line.
 pub(crate) fn failure(error: &anyhow::Error) {
     write_line(&format!("xtask: failed: {error:#}"));

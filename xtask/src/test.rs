@@ -8,6 +8,7 @@ use anyhow::Result;
 
 use crate::args::{Options, Tests};
 use crate::metadata::{Metadata, Package};
+use crate::times::shim;
 use crate::tool::{self, Tool};
 use crate::{handlers, progress, server};
 
@@ -170,6 +171,9 @@ fn run_tests(
     if std::env::var_os(PLACES).is_none() {
         let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
         cargo = cargo.env(PLACES, (PLACES_EACH * processors).to_string());
+    }
+    for (name, value) in shim::of_tests() {
+        cargo = cargo.env(&name, value);
     }
     cargo
         .args(["nextest", "run", "--cargo-profile", profile.of_cargo()])

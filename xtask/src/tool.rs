@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
+use crate::times::{processor, shim};
+
 /// Whether cargo keeps what it needs to recompile a changed package faster the next time.
 static INCREMENTAL: AtomicBool = AtomicBool::new(false);
 
@@ -72,6 +74,7 @@ impl Tool {
         if INCREMENTAL.load(Ordering::Relaxed) && std::env::var_os("CARGO_INCREMENTAL").is_none() {
             tool.command.env("CARGO_INCREMENTAL", "1");
         }
+        tool.command.envs(shim::of_compilers());
         tool
     }
 
@@ -118,7 +121,10 @@ impl Tool {
 
     /// Runs it with our own standard streams and expects success.
     pub(crate) fn run(mut self) -> Result<()> {
-        let status = self.command.status().with_context(|| self.not_started())?;
+        let status = match processor::is_apart() {
+            true => self.wait(None)?,
+            false => self.command.status().with_context(|| self.not_started())?,
+        };
         self.expect_success(status, "")
     }
 
@@ -136,26 +142,30 @@ impl Tool {
 
     /// Runs it with our own standard streams, and kills it when `limit` has passed.
     pub(crate) fn run_within(mut self, limit: Duration) -> Result<()> {
-        let status = self.wait_within(limit)?;
+        let status = self.wait(Some(limit))?;
         self.expect_success(status, "")
     }
 
     /// Runs it to its end, however it ends, and kills it when `limit` has passed.
     pub(crate) fn finish_within(mut self, limit: Duration) -> Result<()> {
-        self.wait_within(limit).map(drop)
+        self.wait(Some(limit)).map(drop)
     }
 
-    fn wait_within(&mut self, limit: Duration) -> Result<ExitStatus> {
+    fn wait(&mut self, limit: Option<Duration>) -> Result<ExitStatus> {
         let mut child = self.command.spawn().with_context(|| self.not_started())?;
         let start = Instant::now();
         loop {
+            // Before it is waited for: afterwards the system no longer knows it.
+            let ticks = processor::is_apart().then(|| processor::ticks_of(child.id()));
             if let Some(status) = child.try_wait().with_context(|| self.not_started())? {
+                processor::count(ticks.flatten());
                 return Ok(status);
             }
-            if start.elapsed() > limit {
+            if let Some(limit) = limit.filter(|limit| start.elapsed() > *limit) {
                 // It may have ended at this very moment; either way it is gone afterwards.
                 let _ = child.kill();
                 let _ = child.wait();
+                processor::count(ticks.flatten());
                 bail!("`{}` did not end within {} s", self.line(), limit.as_secs());
             }
             std::thread::sleep(POLL_INTERVAL);
