@@ -42,7 +42,7 @@ fn embed(module: &mut Vec<u8>, wit: &Path) -> anyhow::Result<()> {
     let mut resolve = Resolve::default();
     let (package, _) = resolve.push_path(wit)?;
     let world = resolve.select_world(&[package], None)?;
-    embed_component_metadata(module, &resolve, world, StringEncoding::UTF8, false)
+    embed_component_metadata(module, &resolve, world, StringEncoding::UTF8)
 }
 
 #[cfg(test)]
