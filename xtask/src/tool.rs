@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
+use crate::cache;
+
 /// Whether cargo keeps what it needs to recompile a changed package faster the next time.
 static INCREMENTAL: AtomicBool = AtomicBool::new(false);
 
@@ -44,8 +46,11 @@ pub(crate) struct Tool {
 
 impl Tool {
     pub(crate) fn new(program: impl AsRef<OsStr>) -> Self {
+        let mut command = Command::new(program);
+        // The server would take it for a setting that it does not know.
+        command.env_remove(cache::SWITCH);
         Self {
-            command: Command::new(program),
+            command,
             advice: None,
         }
     }
@@ -248,6 +253,13 @@ mod tests {
             message.contains("exit status: 3: broken; repair it"),
             "{message}"
         );
+    }
+
+    #[test]
+    fn no_program_sees_the_switch_of_the_cache() {
+        let tool = Tool::new("cargo");
+        let mut changed = tool.command.get_envs();
+        assert!(changed.any(|(name, value)| name == cache::SWITCH && value.is_none()));
     }
 
     #[test]
