@@ -111,12 +111,17 @@ fn try_download(packages: &[String], folder: &Path) -> Result<()> {
 /// The user's cache, so that every clone on this machine shares the download; this clone's `target`
 /// where the user has no home.
 pub(crate) fn cache_folder(name: &str) -> PathBuf {
+    users_cache()
+        .unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../target"))
+        .join(name)
+}
+
+/// The folder for caches of a user who has a home.
+pub(crate) fn users_cache() -> Option<PathBuf> {
     let folder = |key: &str| std::env::var_os(key).filter(|value| !value.is_empty());
     folder("XDG_CACHE_HOME")
         .map(PathBuf::from)
         .or_else(|| folder("HOME").map(|home| Path::new(&home).join(".cache")))
-        .unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../target"))
-        .join(name)
 }
 
 /// The newest version in `cache` whose folder is complete.

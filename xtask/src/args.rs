@@ -267,6 +267,19 @@ impl Task {
         matches!(self, Self::Run | Self::Test(_) | Self::Check(_))
     }
 
+    /// Whether it compiles packages of the workspace as they ship.
+    pub(crate) fn compiles(&self) -> bool {
+        !matches!(
+            self,
+            Self::Help
+                | Self::EmiBoards
+                | Self::Firmware
+                | Self::Fuzz(_)
+                | Self::Tidy
+                | Self::WitPublish
+        )
+    }
+
     fn takes_arguments(&self) -> bool {
         matches!(
             self,

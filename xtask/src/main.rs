@@ -6,6 +6,7 @@ mod args;
 mod attack;
 mod bench;
 mod boards;
+mod cache;
 mod cgroup2;
 mod check;
 mod ci;
@@ -56,10 +57,22 @@ fn main() -> ExitCode {
 }
 
 fn run(request: &Request) -> Result<()> {
-    let options = &request.options;
     if request.task.is_for_the_loop() {
         tool::compile_incrementally();
     }
+    if request.task.compiles() {
+        cache::restore();
+    }
+    let outcome = carry_out(request);
+    // After a failure too: third-party crates were compiled all the same.
+    if request.task.compiles() {
+        cache::save();
+    }
+    outcome
+}
+
+fn carry_out(request: &Request) -> Result<()> {
+    let options = &request.options;
     match &request.task {
         Task::Help => {
             progress::text(args::HELP);

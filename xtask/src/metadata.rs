@@ -12,6 +12,8 @@ use crate::tool::Tool;
 pub(crate) struct Metadata {
     pub(crate) root: PathBuf,
     pub(crate) target_directory: PathBuf,
+    /// Where cargo keeps what it compiles on the way to what it was asked for.
+    pub(crate) build_directory: PathBuf,
     pub(crate) packages: Vec<Package>,
     /// The names of packages from elsewhere, and where each comes from, as cargo writes it.
     pub(crate) sources: Vec<(String, String)>,
@@ -67,8 +69,11 @@ impl Metadata {
             Some((text(package, "name").ok()?.to_owned(), source.to_owned()))
         });
         let target_directory = PathBuf::from(text(&value, "target_directory")?);
+        // An older cargo knows no other place than the target folder.
+        let build_directory = text(&value, "build_directory").map(PathBuf::from);
         Ok(Self {
             root,
+            build_directory: build_directory.unwrap_or_else(|_| target_directory.clone()),
             target_directory,
             packages,
             sources: sources.collect(),

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use crate::args::Options;
 use crate::metadata::Metadata;
 use crate::tool::Tool;
-use crate::{handlers, host, progress};
+use crate::{cache, handlers, host, progress};
 
 /// Builds the handlers and the server that embeds them, and returns the server's path.
 pub(crate) fn build(options: &Options) -> Result<PathBuf> {
@@ -16,6 +16,7 @@ pub(crate) fn build(options: &Options) -> Result<PathBuf> {
     let metadata = Metadata::load()?;
     progress::step("building hostd");
     host::build(&metadata.root, &["hostd"])?;
+    cache::save();
     let binary = binary(&metadata);
     let bytes = fs::metadata(&binary)
         .with_context(|| format!("failed to find {}, which cargo built", binary.display()))?

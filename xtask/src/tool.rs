@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
+use crate::cache;
 use crate::times::{processor, shim};
 
 /// Whether cargo keeps what it needs to recompile a changed package faster the next time.
@@ -46,8 +47,11 @@ pub(crate) struct Tool {
 
 impl Tool {
     pub(crate) fn new(program: impl AsRef<OsStr>) -> Self {
+        let mut command = Command::new(program);
+        // The server would take it for a setting that it does not know.
+        command.env_remove(cache::SWITCH);
         Self {
-            command: Command::new(program),
+            command,
             advice: None,
         }
     }
@@ -258,6 +262,13 @@ mod tests {
             message.contains("exit status: 3: broken; repair it"),
             "{message}"
         );
+    }
+
+    #[test]
+    fn no_program_sees_the_switch_of_the_cache() {
+        let tool = Tool::new("cargo");
+        let mut changed = tool.command.get_envs();
+        assert!(changed.any(|(name, value)| name == cache::SWITCH && value.is_none()));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 
 use super::tiers::BenchKind;
+use crate::cache;
 
 /// The simulator answers within milliseconds; after this long it never will.
 const START_WAIT: Duration = Duration::from_secs(30);
@@ -45,6 +46,7 @@ impl Simulator {
         let ready = folder.join("ready.json");
         let mut code = String::new();
         let mut command = Command::new(hostd);
+        command.env_remove(cache::SWITCH);
         match kind {
             BenchKind::Pod(args) => command.arg("pod-sim").args(*args),
             BenchKind::Server => {
@@ -111,6 +113,7 @@ impl Simulator {
 /// Adds a person to the data of a server that does not run yet, and returns the sign-in code.
 fn add_owner(hostd: &Path, data: &Path) -> Result<String> {
     let added = Command::new(hostd)
+        .env_remove(cache::SWITCH)
         .args(["user", "add", "tester", "--role", "owner", "--data-dir"])
         .arg(data)
         .output()
