@@ -191,7 +191,32 @@ fn cargo(metadata: &Metadata) -> Tool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
+
+    /// Packages whose tests are compiled as the product is.
+    const OPTIMISED: [&str; 6] = [
+        "decode",
+        "emi",
+        "pod-protocol",
+        "pod-sim",
+        "scheduler",
+        "target-sim",
+    ];
+
+    #[test]
+    fn each_of_our_packages_is_optimised_for_tests_or_not() {
+        let metadata = Metadata::load().unwrap();
+        let file = metadata.root.join(CONFIGURATION[1]);
+        let text = std::fs::read_to_string(file).unwrap();
+        let settings: toml::Table = text.parse().unwrap();
+        let packages = settings["profile"]["release"]["package"].as_table();
+        let plain: BTreeSet<&str> = packages.unwrap().keys().map(String::as_str).collect();
+        let members = metadata.members().map(|package| &*package.name);
+        let expected: BTreeSet<&str> = members.filter(|name| !OPTIMISED.contains(name)).collect();
+        assert_eq!(plain, expected);
+    }
 
     #[test]
     fn end_to_end_tests_are_picked_by_their_programs() {
