@@ -67,16 +67,17 @@ fn checks(metadata: &Metadata, options: &Options, report: &mut Report) {
     progress::step("== machines");
     let (machines, building) = times::spent(|| machines(report));
     report.add("machines", Ok(()), building);
+    let mut missing = Vec::new();
     let tested = beside(machines, || {
         report.check("clippy", || check::clippy(metadata, &["--workspace"]));
         report.check("doc", || check::doc(metadata));
+        // Before the tests, which install what it makes.
+        report.check("plugins", || plugins::run_prepared(&mut missing));
+        report.check("test programs", || test::compile(Profile::Ci));
     });
     for (name, outcome, spent) in tested {
         report.add(name, outcome, spent);
     }
-    // Before the tests, which install what it makes.
-    let mut missing = Vec::new();
-    report.check("plugins", || plugins::run_prepared(&mut missing));
     // Before the tests, which read them where they are.
     report.check("emi-boards", || {
         missing.extend(boards::fetch()?);

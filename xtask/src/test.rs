@@ -133,6 +133,16 @@ pub(crate) fn run_prepared(profile: Profile, tests: &Tests, options: &Options) -
     run_tests(&metadata, &["--workspace"], profile, tests, options)
 }
 
+/// Compiles what `run_prepared` runs.
+pub(crate) fn compile(profile: Profile) -> Result<()> {
+    progress::step("compiling the tests");
+    Tool::cargo(&Metadata::load()?.root)
+        .args(["test", "--no-run", "--profile", profile.of_cargo()])
+        .args(profile.configuration())
+        .arg("--workspace")
+        .run()
+}
+
 fn run_examples(metadata: &Metadata, packages: &[&str], profile: Profile) -> Result<()> {
     progress::step("running the examples in the documentation");
     cargo(metadata)
