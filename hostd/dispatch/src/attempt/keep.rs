@@ -1,8 +1,8 @@
 //! What an attempt leaves, as far as its organisation has room for it.
 
-use std::fs;
 use std::io;
 
+use base::private;
 use jobs::RunEnd;
 use scheduler::{Ending, Infra};
 use store::jobs::File;
@@ -37,8 +37,7 @@ pub(super) fn keep(
 fn save(tools: &Tools, job: &str, number: u32, end: &RunEnd) -> io::Result<u64> {
     let path = tools.files.end(job, number);
     let text = serde_json::to_vec(end).map_err(io::Error::other)?;
-    fs::write(&path, &text)?;
-    fs::File::open(&path)?.sync_all()?;
+    private::write_file(&path, &text)?.sync_all()?;
     Ok(text.len() as u64)
 }
 
