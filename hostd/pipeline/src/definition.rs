@@ -107,7 +107,7 @@ pub(crate) struct Limits {
     pub(crate) processes: Option<Whole<1, 1_000_000>>,
     /// Files below the job's folder. Without it 2 GiB.
     pub(crate) disk: Option<Bytes>,
-    /// Log that is kept. What is more is counted and left out, but for its end. Without it 64 MiB.
+    /// Log that is kept, as it is on the disk. What is more is counted and left out, but for its end. Without it 64 MiB.
     pub(crate) log: Option<Bytes>,
 }
 
