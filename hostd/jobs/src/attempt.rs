@@ -12,6 +12,7 @@ use pipeline::plan::{EnvValue, Limits, Step};
 
 use crate::artifacts::Artifact;
 use crate::cancel::Cancel;
+use crate::disk::Floor;
 use crate::image::{Image, Wanted};
 use crate::live::{Event, Live};
 use crate::log::RunLog;
@@ -153,6 +154,7 @@ impl Attempt<'_> {
         Rules {
             owner: self.place().owner(),
             bytes_max: self.limits().disk_bytes,
+            floor: Floor::of(self.runner.options().floor_bytes),
             leave_out,
             cancel: self.cancel,
         }

@@ -1,5 +1,7 @@
 //! Looks after the disk while a step runs: what the job's folder takes, and what is left for everybody.
 
+mod floor;
+
 use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -7,6 +9,8 @@ use std::time::{Duration, Instant};
 use rustix::fs::statvfs;
 
 use crate::tree;
+
+pub(crate) use floor::Floor;
 
 /// Between two looks at the job's folder.
 const LOOK_EVERY: Duration = Duration::from_secs(2);

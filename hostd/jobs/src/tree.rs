@@ -5,6 +5,7 @@
 
 mod copy;
 mod remove;
+mod sparse;
 #[cfg(test)]
 mod tests;
 mod usage;
@@ -16,6 +17,7 @@ use pipeline::Pattern;
 
 pub(crate) use copy::{CopyError, Rules, copy};
 pub(crate) use remove::remove;
+pub(crate) use sparse::copy_sparse;
 pub(crate) use usage::disk_use;
 
 /// Folders within each other that are gone through.

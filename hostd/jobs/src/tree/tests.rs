@@ -9,11 +9,13 @@ use pipeline::Pattern;
 use super::copy::files_below;
 use super::{CopyError, DEPTH_MAX, Rules, beneath, copy, disk_use, matching, remove};
 use crate::cancel::Cancel;
+use crate::disk::Floor;
 
 fn rules<'r>(cancel: &'r Cancel, leave_out: &'r [PathBuf], bytes_max: u64) -> Rules<'r> {
     Rules {
         owner: None,
         bytes_max,
+        floor: Floor::of(0),
         leave_out,
         cancel,
     }
