@@ -4,13 +4,8 @@ use std::io;
 use std::os::fd::AsFd;
 use std::path::Path;
 
+use base::space;
 use rustix::fs::{StatVfs, fstatvfs, statvfs};
-
-/// Files that must stay free: this part of all that the disk can have, at most [`FILES_MAX`].
-const FILES_PART: u64 = 10;
-
-/// A tenth of a big disk's files is more than hostd needs.
-const FILES_MAX: u64 = 50_000;
 
 /// What attempts leave free on the disk that they use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +83,7 @@ impl Floor {
         };
         let files_floor = match self.bytes {
             0 => 0,
-            _ => (disk.f_files / FILES_PART).min(FILES_MAX),
+            _ => space::files_floor(disk.f_files),
         };
         Room {
             free,
@@ -127,7 +122,10 @@ mod tests {
         assert_eq!(missing(&disk(GIB, 1 << 30, 50_000)), (0, 0));
         assert_eq!(missing(&disk(GIB, 1 << 30, 49_999)), (0, 1));
         assert_eq!(missing(&disk(GIB, 0, 0)), (0, 0));
-        assert_eq!(Floor::of(0).room(&disk(0, 10, 0)).missing, Amount::default());
+        assert_eq!(
+            Floor::of(0).room(&disk(0, 10, 0)).missing,
+            Amount::default()
+        );
     }
 
     #[test]
@@ -137,7 +135,7 @@ mod tests {
         Floor::of(1).admit(&file, 1).unwrap();
         for (floor, bytes) in [(1, u64::MAX), (u64::MAX, 0)] {
             let error = Floor::of(floor).admit(&file, bytes).unwrap_err();
-            assert!(base::space::is_full(&error), "{error}");
+            assert!(space::is_full(&error), "{error}");
         }
     }
 }
