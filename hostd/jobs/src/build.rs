@@ -7,7 +7,6 @@ use pipeline::plan::{Cache as CachePlan, Role};
 use crate::artifacts::{self, Artifact};
 use crate::attempt::{Attempt, Progress, Stop};
 use crate::cache::{Cache, Key};
-use crate::disk::Floor;
 use crate::judge::{Judge, reason_to_skip};
 use crate::outcome::{Breakage, Clock, Outcome, chain};
 use crate::step::Deadline;
@@ -108,7 +107,7 @@ impl Build<'_> {
         let to = self.0.task.artifacts();
         tree::remove(&to).map_err(|error| Outcome::broken("keep an artifact", &error))?;
         let (job, most) = (self.0.place().job(), self.0.limits().disk_bytes);
-        let floor = Floor::of(self.0.runner.options().floor_bytes);
+        let floor = self.0.runner.disk().floor;
         let collected = artifacts::collect(&job, names, &to, most, floor);
         if collected.is_err() {
             // What was kept of them until then is removed later if it cannot be now.
