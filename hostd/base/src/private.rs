@@ -5,7 +5,7 @@
 //! and nothing behind a symbolic link.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -123,6 +123,33 @@ pub fn make_file(path: &Path) -> io::Result<File> {
         .read(true)
         .write(true)
         .create_new(true)
+        .mode(FILE_MODE)
+        .open(path)
+}
+
+/// Write a file for the owner alone, in place of what is there: a file's mode is as if it was made now.
+///
+/// # Errors
+/// What is there cannot be removed, or the file cannot be made or written.
+pub fn write_file(path: &Path, bytes: &[u8]) -> io::Result<File> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = make_file(path)?;
+    file.write_all(bytes)?;
+    Ok(file)
+}
+
+/// Open a file that is only locked, which is made for the owner alone if it is not there.
+///
+/// # Errors
+/// It cannot be opened or made.
+pub fn lock_file(path: &Path) -> io::Result<File> {
+    OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
         .mode(FILE_MODE)
         .open(path)
 }

@@ -46,11 +46,20 @@ const RESERVES_FREE_MIN: u64 = 2;
 /// Zeros written at once on a file system that cannot allocate without writing.
 const ZEROS_BYTES: usize = 1 << 20;
 
+/// Files that must stay free: this part of all that the disk can have, at most [`FREE_FILES_MAX`].
+const FREE_FILES_PART: u64 = 10;
+
+/// A tenth of a big disk's files is more than hostd needs to stay out of trouble.
+const FREE_FILES_MAX: u64 = 50_000;
+
 /// Size and free space of a disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Room {
     pub free_bytes: u64,
     pub total_bytes: u64,
+    pub free_files: u64,
+    /// 0: as many as there is room for.
+    pub total_files: u64,
 }
 
 /// How much may still be written.
@@ -72,6 +81,8 @@ pub struct Look {
     pub free_bytes: u64,
     /// With less than this free, big writes are refused.
     pub floor_bytes: u64,
+    /// Fewer files are free than must be; then they are refused, too.
+    pub lacks_files: bool,
 }
 
 /// Why a write is refused, inside an [`io::Error`] of the kind `StorageFull`.
@@ -81,6 +92,11 @@ struct BelowFloor {
     floor_bytes: u64,
     free_bytes: u64,
 }
+
+/// Likewise.
+#[derive(Debug, thiserror::Error)]
+#[error("make a file: the disk can have hardly any more of them; remove files from it")]
+struct FewFiles;
 
 type Probe = Box<dyn Fn(&Path) -> io::Result<Room> + Send + Sync>;
 
@@ -134,6 +150,8 @@ impl Space {
         let room = Room {
             free_bytes: 1 << 50,
             total_bytes: 1 << 50,
+            free_files: 0,
+            total_files: 0,
         };
         Self::with_probe(Path::new("."), &config, Box::new(move |_| Ok(room)))
     }
@@ -145,12 +163,15 @@ impl Space {
         let room = (self.probe)(&self.dir).unwrap_or(Room {
             free_bytes: 0,
             total_bytes: 0,
+            free_files: 0,
+            total_files: 0,
         });
         let floor_bytes = self.floor(room).max(self.reserve_bytes);
         let free_bytes = room.free_bytes;
+        let lacks_files = room.free_files < files_floor(room.total_files);
         let state = if free_bytes < self.reserve_bytes || !self.has_reserve() {
             State::Reserve
-        } else if free_bytes < floor_bytes {
+        } else if free_bytes < floor_bytes || lacks_files {
             State::Tight
         } else if free_bytes < floor_bytes.saturating_mul(LOW_FLOORS) {
             State::Low
@@ -161,6 +182,7 @@ impl Space {
             state,
             free_bytes,
             floor_bytes,
+            lacks_files,
         }
     }
 
@@ -171,6 +193,9 @@ impl Space {
     pub fn admit(&self, bytes: u64) -> io::Result<()> {
         let look = self.look();
         self.tell(look);
+        if look.lacks_files {
+            return Err(io::Error::new(ErrorKind::StorageFull, FewFiles));
+        }
         if look.free_bytes >= look.floor_bytes.saturating_add(bytes) {
             return Ok(());
         }
@@ -250,6 +275,12 @@ impl Space {
     }
 }
 
+/// Files that must stay free on a disk that can have so many, for everybody who fills it. 0 if it does not count them.
+#[must_use]
+pub fn files_floor(total: u64) -> u64 {
+    (total / FREE_FILES_PART).min(FREE_FILES_MAX)
+}
+
 /// Remove the reserve of the data folder `dir`; returns whether there was one.
 pub fn give_up_reserve(dir: &Path) -> bool {
     fs::remove_file(dir.join(RESERVE_FILE)).is_ok()
@@ -296,6 +327,8 @@ fn room(dir: &Path) -> io::Result<Room> {
     Ok(Room {
         free_bytes: found.f_bavail.saturating_mul(found.f_frsize),
         total_bytes: found.f_blocks.saturating_mul(found.f_frsize),
+        free_files: found.f_favail,
+        total_files: found.f_files,
     })
 }
 

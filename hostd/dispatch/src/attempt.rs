@@ -274,6 +274,7 @@ fn blocking(tools: &Tools, attempt: &Attempt, events: Events) -> Ended {
         events: &events,
     };
     let task = Task {
+        org: attempt.org.clone(),
         plan: &attempt.plan,
         run,
         source: tools.files.source(&job),

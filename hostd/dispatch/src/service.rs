@@ -167,7 +167,9 @@ impl Jobs {
         );
         let restored = restored.await?;
         restore::release(&parts.leases);
-        let runner = runner.await.map_err(|_| StoreError::Panicked)??;
+        let mut runner = runner.await.map_err(|_| StoreError::Panicked)??;
+        // What jobs leave free is what captures and uploads do.
+        runner.leave_free(parts.space.look().floor_bytes);
         let tools = Arc::new(tools(runner, &files, &config, &parts, ledger));
         let (unreadable, decisions) = (restored.unreadable, restored.decisions);
         let driver = Driver {

@@ -17,6 +17,8 @@ pub enum Hold {
     EachProcess,
     /// Nothing but a low priority and the wall time.
     Priority,
+    /// What is counted while it runs: whoever is over the limit is ended, having taken more for a moment.
+    Count,
 }
 
 impl Hold {
@@ -35,6 +37,7 @@ impl fmt::Display for Hold {
             Self::PidMax => "pid_max of the namespace",
             Self::EachProcess => "each process alone",
             Self::Priority => "priority and wall time",
+            Self::Count => "what is counted while it runs",
         })
     }
 }
@@ -52,6 +55,9 @@ pub struct Bounds {
 }
 
 impl Bounds {
+    /// Bounds what a jail takes of the disk, on every machine: the server counts it by a [`Gauge`](crate::Gauge).
+    pub const DISK: Hold = Hold::Count;
+
     /// The bounds with these groups, and the other limits enforced as well as this kernel can.
     pub(crate) fn new(
         memory: Option<Hold>,

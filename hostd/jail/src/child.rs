@@ -8,6 +8,7 @@ use std::sync::{Arc, Weak};
 use rustix::net::Shutdown;
 
 use crate::error::Error;
+use crate::gauge::Gauge;
 use crate::groups::Group;
 use crate::lack::Lack;
 use crate::wire::{self, Event, Step};
@@ -22,6 +23,8 @@ pub struct Child {
     pub stdout: Option<PipeReader>,
     /// Reads the command's standard error, if that is a pipe.
     pub stderr: Option<PipeReader>,
+    /// Counts what the jail takes of the disk.
+    pub gauge: Option<Gauge>,
     jail: Arc<Running>,
     has_ended: bool,
 }
@@ -68,6 +71,7 @@ pub enum How {
 impl Child {
     pub(crate) fn new(
         control: OwnedFd,
+        gauge: Gauge,
         group: Group,
         (stdin, stdout, stderr): (Option<PipeWriter>, Option<PipeReader>, Option<PipeReader>),
     ) -> Self {
@@ -80,6 +84,7 @@ impl Child {
             stdin,
             stdout,
             stderr,
+            gauge: Some(gauge),
             jail: Arc::new(jail),
             has_ended: false,
         }

@@ -16,6 +16,7 @@ use crate::bounds::{Bounds, Kernel};
 use crate::child::Child;
 use crate::doctor;
 use crate::error::Error;
+use crate::gauge::Gauge;
 use crate::groups::Groups;
 use crate::lack::Lack;
 use crate::slot::Slot;
@@ -163,9 +164,10 @@ impl Jail {
         let (control, ends, inner) =
             connect(streams).map_err(|error| Error::start("make the streams", error))?;
         let (theirs, [stdin, stdout, stderr]) = inner;
-        let descriptors = [&theirs, &stdin, &stdout, &stderr].map(AsFd::as_fd);
+        let gauge = packet_sockets().map_err(|error| Error::start("make the gauge", error))?;
+        let descriptors = [&theirs, &gauge.1, &stdin, &stdout, &stderr].map(AsFd::as_fd);
         self.nursery.ask(&blueprint, descriptors)?;
-        Ok(Child::new(control, group, ends))
+        Ok(Child::new(control, Gauge::new(gauge.0), group, ends))
     }
 
     fn network(&self, spec: &Spec) -> Result<Option<Network>, Error> {
@@ -236,7 +238,7 @@ impl Nursery {
     fn ask(
         &self,
         blueprint: &[u8],
-        descriptors: [std::os::fd::BorrowedFd<'_>; 4],
+        descriptors: [std::os::fd::BorrowedFd<'_>; 5],
     ) -> Result<(), Error> {
         let socket = self.lock();
         let nursery = socket.as_ref().ok_or(Error::Lost)?;

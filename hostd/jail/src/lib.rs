@@ -23,6 +23,7 @@ mod compute;
 mod doctor;
 mod error;
 mod etc;
+mod gauge;
 mod groups;
 mod jail;
 mod lack;
@@ -30,6 +31,7 @@ mod reach;
 mod slot;
 mod spec;
 mod stage;
+mod usage;
 mod wire;
 mod worker;
 
@@ -39,6 +41,7 @@ pub use compute::only_compute;
 pub use doctor::{Report, Version, probe};
 pub use error::Error;
 pub use etc::own_files;
+pub use gauge::Gauge;
 pub use jail::{Jail, Options};
 pub use lack::Lack;
 pub use reach::Reach;
@@ -48,4 +51,5 @@ pub use spec::{
     Streams, TREE_FOLDERS,
 };
 pub use stage::{entry, relay_fuzz};
+pub use usage::{COUNTED_DEPTH_MAX, COUNTED_ENTRIES_MAX, ENTRY_BYTES, Usage, disk_use};
 pub use worker::{LimitHit, REASON_BYTES_MAX, Worker, WorkerError, WorkerLimits, confine};

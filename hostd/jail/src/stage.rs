@@ -20,6 +20,7 @@ mod filter;
 mod frames;
 mod gate;
 mod greeting;
+mod held;
 mod init;
 mod interface;
 mod kernel;

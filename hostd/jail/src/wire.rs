@@ -1,13 +1,14 @@
 //! The messages between the server and the stages.
 //!
-//! There are two kinds of sockets, both of packets, so that a message arrives whole or not at all. On the
-//! nursery's, the server sends one blueprint for each jail, with four descriptors: the jail's control socket and
-//! its standard streams. On a control socket the jail reports how it ended, where the first event counts; the
-//! server sends nothing, but ends the jail by closing its half.
+//! There are three kinds of sockets, all of packets, so that a message arrives whole or not at all. On the
+//! nursery's, the server sends one blueprint for each jail, with five descriptors: the jail's control socket, its gauge
+//! and its standard streams. On a control socket the jail reports how it ended, where the first event counts; the
+//! server sends nothing, but ends the jail by closing its half. On a gauge the server asks, by a number, what the jail
+//! takes of the disk, and gets that with the number.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 
 use rustix::net::{
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::reach::Reach;
 use crate::spec::{Bind, Limits};
+use crate::usage::Usage;
 
 /// The longest blueprint, arguments and environment included: less than the 208 KiB that Linux buffers in a
 /// socket.
@@ -27,7 +29,10 @@ pub(crate) const BLUEPRINT_BYTES_MAX: usize = 128 << 10;
 const EVENT_BYTES_MAX: usize = 8 << 10;
 
 /// The descriptors that come with a blueprint.
-const BLUEPRINT_DESCRIPTORS: usize = 4;
+const BLUEPRINT_DESCRIPTORS: usize = 5;
+
+/// The longest answer of a gauge.
+const COUNT_BYTES_MAX: usize = 1 << 10;
 
 /// A jail as its stages must build it. Its environment may have secrets, so it is not to be shown.
 #[derive(Serialize, Deserialize)]
@@ -170,6 +175,7 @@ pub(crate) struct Request {
     /// The blueprint, still encoded.
     pub(crate) blueprint: Vec<u8>,
     pub(crate) control: OwnedFd,
+    pub(crate) gauge: OwnedFd,
     /// Standard input, output and error.
     pub(crate) streams: [OwnedFd; 3],
 }
@@ -226,7 +232,7 @@ pub(crate) fn receive_request(server: BorrowedFd<'_>, buffer: &mut [u8]) -> io::
             descriptors.extend(rights);
         }
     }
-    let Ok([control, stdin, stdout, stderr]) =
+    let Ok([control, gauge, stdin, stdout, stderr]) =
         <[OwnedFd; BLUEPRINT_DESCRIPTORS]>::try_from(descriptors)
     else {
         return Ok(Asked::Incomplete);
@@ -234,6 +240,7 @@ pub(crate) fn receive_request(server: BorrowedFd<'_>, buffer: &mut [u8]) -> io::
     Ok(Asked::Request(Request {
         blueprint: buffer[..received.bytes].to_vec(),
         control,
+        gauge,
         streams: [stdin, stdout, stderr],
     }))
 }
@@ -255,6 +262,49 @@ pub(crate) fn receive_event(control: BorrowedFd<'_>) -> io::Result<Option<Event>
             Err(rustix::io::Errno::CONNRESET) => break 0,
             other => break other?.0,
         }
+    };
+    if length == 0 {
+        return Ok(None);
+    }
+    Ok(Some(serde_json::from_slice(&buffer[..length])?))
+}
+
+/// What a jail takes of the disk, or why that was not counted.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Count {
+    /// Of the question.
+    pub(crate) number: u32,
+    pub(crate) usage: Option<Usage>,
+    pub(crate) errno: i32,
+}
+
+/// Asks a jail what it takes of the disk.
+pub(crate) fn send_question(gauge: impl AsFd, number: u32) -> io::Result<()> {
+    rustix::net::send(gauge, &number.to_le_bytes(), SendFlags::NOSIGNAL)?;
+    Ok(())
+}
+
+/// The next question. None if nobody asks any more.
+pub(crate) fn receive_question(gauge: impl AsFd) -> io::Result<Option<u32>> {
+    let mut bytes = [0; 4];
+    let (_, length) = rustix::net::recv(gauge, &mut bytes, RecvFlags::empty())?;
+    Ok((length == bytes.len()).then(|| u32::from_le_bytes(bytes)))
+}
+
+/// Answers it.
+pub(crate) fn send_count(gauge: impl AsFd, count: &Count) -> io::Result<()> {
+    let message = serde_json::to_vec(count)?;
+    rustix::net::send(gauge, &message, SendFlags::NOSIGNAL)?;
+    Ok(())
+}
+
+/// Waits for the next answer. None if the jail has ended.
+pub(crate) fn receive_count(gauge: impl AsFd) -> io::Result<Option<Count>> {
+    let mut buffer = [0; COUNT_BYTES_MAX];
+    let length = match rustix::net::recv(gauge, &mut buffer, RecvFlags::empty()) {
+        // It ended with a question that it had not read.
+        Err(rustix::io::Errno::CONNRESET) => 0,
+        other => other?.0,
     };
     if length == 0 {
         return Ok(None);

@@ -1,6 +1,6 @@
 //! Artifacts: files that a build left below `$HOSTD_OUT`, taken from there by name.
 
-use std::io::{self, Read, Write};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
@@ -10,12 +10,10 @@ use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::disk::Floor;
 use crate::outcome::{Failure, Outcome};
 use crate::script::OUT;
 use crate::tree;
-
-/// Bytes that are copied at once.
-const PIECE_BYTES: usize = 256 << 10;
 
 /// Files that are named when one is not there.
 const TOLD_MAX: usize = 5;
@@ -36,7 +34,7 @@ pub struct Artifact {
     pub path: PathBuf,
 }
 
-/// Takes the artifacts `names` of the folder `job` and keeps them below `to`.
+/// Takes the artifacts `names` of the folder `job` and keeps them below `to`, whose disk keeps `floor` free.
 ///
 /// # Errors
 /// One is not there, is no file, or `bytes_max` is not enough for all of them; or the disk.
@@ -45,6 +43,7 @@ pub(crate) fn collect(
     names: &[String],
     to: &Path,
     bytes_max: u64,
+    floor: Floor,
 ) -> Result<Vec<Artifact>, Outcome> {
     let broken = |error: io::Error| Outcome::broken("keep an artifact", &error);
     let wanted: Vec<String> = names
@@ -68,7 +67,7 @@ pub(crate) fn collect(
         let is_same = |artifact: &&Artifact| artifact.path == path;
         let sha256 = match artifacts.iter().find(is_same) {
             Some(same) => same.sha256.clone(),
-            None => keep(content, &path).map_err(broken)?,
+            None => keep(content, &path, floor).map_err(broken)?,
         };
         artifacts.push(Artifact {
             name: name.clone(),
@@ -195,22 +194,16 @@ fn refused(name: &str, error: CollectError) -> Outcome {
     }
 }
 
-/// Copies a file and says what its digest is.
-fn keep(mut from: Content, path: &Path) -> io::Result<String> {
+/// Copies a file, if there is room for it, and says what its digest is. What is zeros takes no room.
+fn keep(from: Content, path: &Path, floor: Floor) -> io::Result<String> {
     if let Some(parent) = path.parent() {
         private::make_folder(parent)?;
     }
-    let mut to = private::make_file(path)?;
+    let to = private::make_file(path)?;
     let mut digest = Sha256::new();
-    let mut piece = vec![0; PIECE_BYTES];
-    loop {
-        let len = from.read(&mut piece)?;
-        if len == 0 {
-            return Ok(hex::encode(digest.finalize()));
-        }
-        digest.update(&piece[..len]);
-        to.write_all(&piece[..len])?;
-    }
+    let expected = from.disk_bytes();
+    tree::copy_sparse(from, &to, expected, floor, |bytes| digest.update(bytes))?;
+    Ok(hex::encode(digest.finalize()))
 }
 
 #[cfg(test)]
@@ -223,7 +216,7 @@ mod tests {
     fn take(job: &Path, names: &[&str]) -> Result<Vec<Artifact>, Outcome> {
         let names: Vec<String> = names.iter().map(ToString::to_string).collect();
         let to = tempfile::tempdir().unwrap();
-        let taken = collect(job, &names, to.path(), 10);
+        let taken = collect(job, &names, to.path(), 10, Floor::of(0));
         for artifact in taken.iter().flatten() {
             let kept = fs::read(&artifact.path).unwrap();
             assert_eq!(kept.len() as u64, artifact.bytes);
@@ -293,6 +286,27 @@ mod tests {
         let outcome = take(job.path(), &["eight", "sub/fw.elf"]).unwrap_err();
         assert!(outcome.to_string().contains("`limits.disk`"), "{outcome}");
         assert!(take(job.path(), &["eight"]).is_ok());
+    }
+
+    #[test]
+    fn artifacts_keep_their_holes_and_ask_for_room() {
+        use std::os::unix::fs::MetadataExt;
+        let (job, out) = job();
+        let sparse = fs::File::create(out.join("sparse")).unwrap();
+        sparse.set_len(40 << 20).unwrap();
+        let to = tempfile::tempdir().unwrap();
+        let names = ["sparse".to_owned()];
+        let all = 1 << 30;
+        let taken = collect(job.path(), &names, to.path(), all, Floor::of(1)).unwrap();
+        assert_eq!(taken[0].bytes, 40 << 20);
+        let kept = taken[0].path.metadata().unwrap();
+        assert_eq!((kept.len(), kept.blocks()), (40 << 20, 0));
+        assert_eq!(kept.mode() & 0o777, 0o600);
+
+        let to = to.path().join("more");
+        let names = ["sub/fw.elf".to_owned(), "sparse".to_owned()];
+        let full = collect(job.path(), &names, &to, all, Floor::of(u64::MAX)).unwrap_err();
+        assert_eq!(full.kind(), Some("infra.disk_full"));
     }
 
     #[test]

@@ -12,6 +12,7 @@ use pipeline::plan::{EnvValue, Limits, Step};
 
 use crate::artifacts::Artifact;
 use crate::cancel::Cancel;
+use crate::disk::Tenant;
 use crate::image::{Image, Wanted};
 use crate::live::{Event, Live};
 use crate::log::RunLog;
@@ -45,6 +46,8 @@ pub(crate) struct Attempt<'a> {
     pub(crate) cancel: &'a Cancel,
     /// What its commands see in place of this machine's programs.
     pub(crate) image: Option<&'a Image>,
+    /// What it holds of the disk.
+    pub(crate) tenant: &'a Tenant<'a>,
 }
 
 /// What an attempt came to so far.
@@ -153,6 +156,7 @@ impl Attempt<'_> {
         Rules {
             owner: self.place().owner(),
             bytes_max: self.limits().disk_bytes,
+            floor: self.runner.disk().floor,
             leave_out,
             cancel: self.cancel,
         }
@@ -167,7 +171,8 @@ impl Attempt<'_> {
             image: self.image,
             place: self.place(),
             limits: self.limits(),
-            floor_bytes: options.floor_bytes,
+            floor: self.runner.disk().floor,
+            tenant: self.tenant,
             cpu_millis: options.cpu_millis,
             log: self.log,
             secrets: self.grounds.secrets,

@@ -106,12 +106,14 @@ impl Build<'_> {
         }
         let to = self.0.task.artifacts();
         tree::remove(&to).map_err(|error| Outcome::broken("keep an artifact", &error))?;
-        artifacts::collect(
-            &self.0.place().job(),
-            names,
-            &to,
-            self.0.limits().disk_bytes,
-        )
+        let (job, most) = (self.0.place().job(), self.0.limits().disk_bytes);
+        let floor = self.0.runner.disk().floor;
+        let collected = artifacts::collect(&job, names, &to, most, floor);
+        if collected.is_err() {
+            // What was kept of them until then is removed later if it cannot be now.
+            let _ = tree::remove(&to);
+        }
+        collected
     }
 
     /// Does the steps in their order. Ends with the first outcome that is not as it should be.

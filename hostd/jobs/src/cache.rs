@@ -147,7 +147,8 @@ impl Cache {
         tree::remove(&incomplete).map_err(io)?;
         let filled = self.fill(&incomplete, job, paths, rules);
         if let Ok(Some(bytes)) = filled {
-            fs::write(incomplete.join(SIZE), bytes.to_string()).map_err(io)?;
+            let size = bytes.to_string();
+            private::write_file(&incomplete.join(SIZE), size.as_bytes()).map_err(io)?;
             let entry = self.folder.join(&key.0);
             tree::remove(&entry).map_err(io)?;
             fs::rename(&incomplete, entry).map_err(io)?;
@@ -180,7 +181,7 @@ impl Cache {
                 continue;
             }
             let to = incomplete.join(TREE).join(relative);
-            fs::create_dir_all(&to).map_err(io)?;
+            private::make_folder(&to).map_err(io)?;
             let left = Rules {
                 owner: None,
                 bytes_max: self.bytes_max.saturating_sub(bytes.unwrap_or(0)),
@@ -221,9 +222,7 @@ impl Cache {
 
 fn lock_file(folder: &Path) -> io::Result<File> {
     private::make_folder(folder)?;
-    let mut options = File::options();
-    let options = options.create(true).truncate(false).write(true);
-    options.open(folder.join("lock"))
+    private::lock_file(&folder.join("lock"))
 }
 
 /// Locks the cache. False if it was cancelled before others were done with it.

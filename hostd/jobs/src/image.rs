@@ -25,6 +25,7 @@ use jail::Jail;
 use sha2::{Digest, Sha256};
 
 use crate::cancel::Cancel;
+use crate::disk::Disk;
 use crate::outcome::{Breakage, Outcome, chain};
 use podman::{Found, Podman};
 use shelf::{Shelf, Turn};
@@ -171,8 +172,7 @@ pub(crate) struct Images<'i> {
     /// The runner's own folder.
     pub(crate) state: &'i Path,
     pub(crate) jail: &'i Jail,
-    /// Bytes that must stay free on the disk.
-    pub(crate) floor_bytes: u64,
+    pub(crate) disk: &'i Disk,
 }
 
 /// Who waits for an image.
@@ -276,7 +276,7 @@ impl Images<'_> {
             name,
             folder,
             bytes_max: self.options.bytes_max,
-            floor_bytes: self.floor_bytes,
+            disk: self.disk,
         };
         podman.export(&container, |tar| {
             unpacking.unpack(tar, podman.cancel, podman.until)

@@ -31,6 +31,9 @@ pub struct LogSummary {
     pub bytes: u64,
     /// Bytes of output that it lacks, for they were over its limit or the disk was full.
     pub dropped: u64,
+    /// Bytes that the log takes on the disk.
+    #[serde(default)]
+    pub disk_bytes: u64,
 }
 
 /// The log of a run.
@@ -219,6 +222,7 @@ impl<'l> RunLog<'l> {
         let summary = LogSummary {
             bytes: summary.bytes,
             dropped: summary.dropped,
+            disk_bytes: summary.disk_bytes,
         };
         (summary, marks.finish(end))
     }

@@ -240,7 +240,7 @@ impl fmt::Display for Failure {
             ),
             Self::Disk(bytes) => write!(
                 f,
-                "it left more than {} below its folder; leave less, or raise `limits.disk`",
+                "it took more than {} of the disk; use less, or raise `limits.disk`",
                 Size(*bytes)
             ),
             Self::Processes(refused, most) => write!(

@@ -11,6 +11,7 @@ use jail::{Bind, Jail};
 
 use crate::attempt::{Attempt, Grounds, Progress};
 use crate::cancel::Cancel;
+use crate::disk::{Disk, Floor};
 use crate::image::{ImageOptions, Images};
 use crate::live::Live;
 use crate::log::{Gate, RunLog};
@@ -33,7 +34,8 @@ pub struct Options {
     pub images: ImageOptions,
     /// Bytes of all caches together.
     pub cache_bytes: u64,
-    /// Bytes that jobs leave free on the disk.
+    /// Bytes that jobs leave free on the disk, and with them a tenth of the files that it can have, at most 50,000. 0:
+    /// neither.
     pub floor_bytes: u64,
     /// Processor time for each second of a job, in thousandths of a core.
     pub cpu_millis: u32,
@@ -91,6 +93,7 @@ pub enum StartError {
 pub struct Runner {
     jail: Jail,
     options: Options,
+    disk: Disk,
     toolchain: OnceLock<[u8; 32]>,
 }
 
@@ -105,9 +108,16 @@ impl Runner {
             .map_err(|error| OpenError::State(options.state.clone(), error))?;
         Ok(Self {
             jail: Jail::open(&options.jail).map_err(OpenError::Jail)?,
+            disk: Disk::new(options.floor_bytes),
             options,
             toolchain: OnceLock::new(),
         })
+    }
+
+    /// From now on, jobs leave so many bytes free: see [`Options::floor_bytes`].
+    pub fn leave_free(&mut self, bytes: u64) {
+        self.options.floor_bytes = bytes;
+        self.disk.floor = Floor::of(bytes);
     }
 
     /// Removes what jobs have left that died with a server or a machine: each place is emptied that nobody holds, and
@@ -125,12 +135,16 @@ impl Runner {
             options: &self.options.images,
             state: &self.options.state,
             jail: &self.jail,
-            floor_bytes: self.options.floor_bytes,
+            disk: &self.disk,
         }
     }
 
     pub(crate) fn jail(&self) -> &Jail {
         &self.jail
+    }
+
+    pub(crate) fn disk(&self) -> &Disk {
+        &self.disk
     }
 
     pub(crate) fn options(&self) -> &Options {
@@ -199,6 +213,7 @@ impl Runner {
             Ok(log) => log,
             Err(error) => return skipped(Outcome::broken("make the log", &error)),
         };
+        let tenant = self.disk.tenants.enter(&task.org);
         let attempt = Attempt {
             runner: self,
             task,
@@ -207,6 +222,7 @@ impl Runner {
             live,
             cancel,
             image: None,
+            tenant: &tenant,
         };
         let mut progress = Progress::new();
         let carried_out = attempt.hold_image(&mut progress).and_then(|image| {
@@ -223,6 +239,7 @@ impl Runner {
             progress.outcome = outcome.redacted(secrets);
         }
         attempt.leave();
+        drop(tenant);
         log.write_line(&format!("{}: {}", run.id, progress.outcome));
         let mut ended = progress.end(task, start);
         ended.has_test_output = log.gate().was_passed();

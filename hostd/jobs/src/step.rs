@@ -10,18 +10,15 @@ use std::time::{Duration, Instant};
 
 use evidence::log::Stream;
 use evidence::redact::Secrets;
-use jail::{Child, End, Error, How, Jail, Killer, Limits, Reach, Spec, Streams};
+use jail::{Child, End, Error, Gauge, How, Jail, Killer, Limits, Reach, Spec, Streams};
 
 use crate::cancel::Cancel;
-use crate::disk::{Guard, Pace, Passed};
+use crate::disk::{Floor, Passed, TICK, Tenant, Watch};
 use crate::image::Image;
 use crate::log::{RunLog, Search, drain};
 use crate::outcome::{Breakage, Clock, Failure, Outcome, chain};
 use crate::place::Place;
 use crate::script::{Command, OUT};
-
-/// Between two looks at a command that runs.
-const TICK: Duration = Duration::from_millis(200);
 
 /// How long after its jail was ended from outside a cancel may still come: a terminal tells everybody of Ctrl-C at
 /// once, and the jail may be faster.
@@ -41,7 +38,10 @@ pub(crate) struct Scene<'s> {
     pub(crate) image: Option<&'s Image>,
     pub(crate) place: &'s Place,
     pub(crate) limits: &'s pipeline::plan::Limits,
-    pub(crate) floor_bytes: u64,
+    /// What stays free on the disk.
+    pub(crate) floor: Floor,
+    /// What the attempt holds of it.
+    pub(crate) tenant: &'s Tenant<'s>,
     pub(crate) cpu_millis: u32,
     pub(crate) log: &'s RunLog<'s>,
     pub(crate) secrets: &'s Secrets,
@@ -204,10 +204,10 @@ impl Scene<'_> {
         let (mut in_output, mut in_error) = (searches(), searches());
         let end = thread::scope(|scope| {
             let (_done, is_done) = mpsc::channel::<()>();
-            let killer = child.killer();
+            let (killer, gauge) = (child.killer(), child.gauge.take());
             let passed = &passed;
             scope.spawn(move || {
-                let found = self.watch(&is_done, &killer);
+                let found = self.watch(&is_done, &killer, gauge);
                 *passed.lock().unwrap_or_else(PoisonError::into_inner) = found;
             });
             let streams = [
@@ -229,28 +229,23 @@ impl Scene<'_> {
     }
 
     /// Looks after the disk and those who follow the log until the command has ended.
-    fn watch(&self, is_done: &mpsc::Receiver<()>, killer: &Killer) -> Option<Passed> {
-        let job = self.place.job();
-        let guard = self.guard(&job);
-        let mut pace = Pace::new();
+    fn watch(
+        &self,
+        is_done: &mpsc::Receiver<()>,
+        killer: &Killer,
+        gauge: Option<Gauge>,
+    ) -> Option<Passed> {
+        let (job, most) = (self.place.job(), self.limits.disk_bytes);
+        let mut watch = Watch::new(&job, most, self.floor, self.tenant, gauge);
         while is_done.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
             self.log.flush();
             // What cannot be looked at now is looked at again.
-            if let Ok(Some(passed)) = pace.look(&guard) {
+            if let Ok(Some(passed)) = watch.look() {
                 killer.kill();
                 return Some(passed);
             }
         }
-        // It may have written a lot since the last look, or failed for the little room that others left.
-        guard.look(false).ok().flatten()
-    }
-
-    fn guard<'g>(&self, job: &'g std::path::Path) -> Guard<'g> {
-        Guard {
-            job,
-            most: self.limits.disk_bytes,
-            floor: self.floor_bytes,
-        }
+        watch.finish().ok().flatten()
     }
 
     fn judge(
@@ -274,8 +269,8 @@ impl Scene<'_> {
             (_, Some(Passed::Most)) => Outcome::Failed(Failure::Disk(self.limits.disk_bytes)),
             // A command that did all it wanted to was not stopped by the little room that is left.
             (How::Exited(0), Some(Passed::Floor)) => Outcome::Passed,
-            (_, Some(Passed::Floor)) => Outcome::Broken(Breakage::DiskFull),
             _ if self.cancel.is_set() && exit_code.is_none() => Outcome::Cancelled,
+            (_, Some(Passed::Floor)) => Outcome::Broken(Breakage::DiskFull),
             (How::TimedOut, _) => deadline.passed(),
             _ => self.fault(command, &end),
         };

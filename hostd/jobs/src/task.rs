@@ -17,6 +17,8 @@ use crate::step::Deadline;
 /// One attempt at one run of a plan.
 #[derive(Clone)]
 pub struct Task<'t> {
+    /// Whose it is. When the disk is nearly full, attempts of one organisation count together.
+    pub org: String,
     /// What the run belongs to.
     pub plan: &'t Plan,
     /// The run.
@@ -82,6 +84,7 @@ impl<'t> Task<'t> {
         out: impl Into<PathBuf>,
     ) -> Self {
         Self {
+            org: String::new(),
             plan,
             run,
             source: source.into(),

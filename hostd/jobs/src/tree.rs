@@ -1,13 +1,13 @@
 //! Folders with everything below them: copied, looked through and removed, though strangers filled them.
 //!
 //! No link is followed and nothing but folders, files and links is taken. What a job filled is touched only when
-//! none of its processes is left; [`disk_use`] alone is asked meanwhile.
+//! none of its processes is left.
 
 mod copy;
 mod remove;
+mod sparse;
 #[cfg(test)]
 mod tests;
-mod usage;
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -16,13 +16,13 @@ use pipeline::Pattern;
 
 pub(crate) use copy::{CopyError, Rules, copy};
 pub(crate) use remove::remove;
-pub(crate) use usage::disk_use;
+pub(crate) use sparse::copy_sparse;
 
 /// Folders within each other that are gone through.
-pub(crate) const DEPTH_MAX: usize = 128;
+pub(crate) const DEPTH_MAX: usize = jail::COUNTED_DEPTH_MAX;
 
 /// Files, folders and links of one tree.
-pub(crate) const ENTRIES_MAX: usize = 1_000_000;
+pub(crate) const ENTRIES_MAX: usize = jail::COUNTED_ENTRIES_MAX;
 
 /// Files below `root` that one of the patterns matches, relative to it and sorted.
 pub(crate) fn matching(root: &Path, patterns: &[Pattern]) -> Result<Vec<PathBuf>, CopyError> {

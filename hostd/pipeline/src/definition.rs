@@ -105,9 +105,9 @@ pub(crate) struct Limits {
     pub(crate) memory: Option<Bytes>,
     /// Processes at one time. Without it 256.
     pub(crate) processes: Option<Whole<1, 1_000_000>>,
-    /// Files below the job's folder. Without it 2 GiB.
+    /// What is taken of the disk: files below the job's folder, and open ones without a name. Each counts 4 KiB at least. Without it 2 GiB.
     pub(crate) disk: Option<Bytes>,
-    /// Log that is kept. What is more is counted and left out, but for its end. Without it 64 MiB.
+    /// Log that is kept, as it is on the disk. What is more is counted and left out, but for its end. Without it 64 MiB.
     pub(crate) log: Option<Bytes>,
 }
 

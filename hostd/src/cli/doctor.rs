@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::Args;
-use jail::{Hold, Lack, Report};
+use jail::{Bounds, Hold, Lack, Report};
 use serde_json::{Value, json};
 
 /// The exit code when jobs cannot run isolated.
@@ -68,6 +68,7 @@ fn tell(report: &Report, out: &mut dyn Write) -> std::io::Result<()> {
         ("memory", hold(report.bounds.memory)),
         ("processes", hold(report.bounds.processes)),
         ("processors", hold(report.bounds.cpu)),
+        ("disk", hold(Bounds::DISK)),
         ("podman", program(&report.podman)),
         (
             "slirp4netns",
@@ -99,6 +100,7 @@ fn as_json(report: &Report) -> Value {
             "memory": hold(report.bounds.memory),
             "processes": hold(report.bounds.processes),
             "processors": hold(report.bounds.cpu),
+            "disk": hold(Bounds::DISK),
         },
         "podman": report.podman,
         "slirp4netns": report.slirp4netns,
@@ -110,7 +112,7 @@ fn as_json(report: &Report) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use jail::{Bounds, Kernel, Version};
+    use jail::{Kernel, Version};
 
     use super::*;
 
@@ -136,6 +138,10 @@ mod tests {
         assert!(text.starts_with("Jobs cannot run isolated on this machine: parts of /proc"));
         assert!(
             text.contains("memory      bounded by each process alone, soft\n"),
+            "{text}"
+        );
+        assert!(
+            text.contains("disk        bounded by what is counted while it runs, soft\n"),
             "{text}"
         );
         assert!(text.contains(Lack::NoSlirp4netns.cure()) && text.contains(Lack::NoTun.cure()));

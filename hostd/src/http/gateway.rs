@@ -46,8 +46,8 @@ mod credentials;
 mod head;
 
 use answer::{refuse_arrival, refuse_body, respond};
-use credentials::job_only;
 pub(super) use credentials::{is_foreign, requester};
+use credentials::{job_only, outside_only};
 use head::request_id;
 
 /// Header that carries the request id, both ways.
@@ -55,6 +55,9 @@ pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id"
 
 /// If a browser renders an API answer as a page, that page may do nothing.
 const INERT: HeaderValue = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
+
+/// The label in the metrics of requests that no route answers.
+const UNROUTED: &str = "none";
 
 /// Answers are for the one who asked and for now, unless their endpoint says otherwise.
 const UNCACHED: HeaderValue = HeaderValue::from_static("private, no-store");
@@ -106,15 +109,15 @@ impl Gateway {
             arrivals: &self.arrivals,
         };
         let headers = request.headers();
-        let native = self.native.answer(&method, &path, headers, &sources);
         let is_reserved = is_reserved(request.extensions());
         let relayed = request.extensions().get::<Relayed>().cloned();
+        let native = match relayed {
+            Some(_) if native::owns(&path) => Some((UNROUTED, Err(outside_only()))),
+            _ => self.native.answer(&method, &path, headers, &sources),
+        };
         let dials = Step::of(&path);
         let is_dial = dials.is_some();
         let (route, result) = match native {
-            Some((name, _)) if relayed.is_some() && !native::is_open_to_jobs(name) => {
-                (name.to_owned(), Err(job_only()))
-            }
             Some((name, _)) if is_reserved && !native::is_health(name) => {
                 (name.to_owned(), Err(ApiError::crowded()))
             }
@@ -202,7 +205,7 @@ impl Gateway {
     ) -> Result<Admitted<'t>, Refusal> {
         let path = head.uri.path();
         let unrouted = |error| Refusal {
-            route: "none".to_owned(),
+            route: UNROUTED.to_owned(),
             error,
         };
         if path.len() > PATH_BYTES_MAX {

@@ -31,13 +31,6 @@ pub(crate) fn is_health(name: &str) -> bool {
     matches!(name, "healthz" | "readyz" | "metrics")
 }
 
-/// Whether programs of jobs get the answer with this name: what the server does as a whole does not
-/// concern them.
-#[must_use]
-pub(crate) fn is_open_to_jobs(name: &str) -> bool {
-    name != "metrics"
-}
-
 /// Readiness, metrics and the document that never changes while the process runs.
 #[derive(Debug)]
 pub struct Native {

@@ -155,10 +155,24 @@ async fn a_relay_answers_its_job_alone() {
     let sign_in = Ask::post("/api/auth/session", "", json!({"code": "x"}));
     assert_eq!(stage.ask(&sign_in).await.refused().0, 401);
     assert_eq!(job.ask(&sign_in).await.refused(), WRONG);
-    let metrics = Ask::new("GET", "/metrics", &job.key);
-    assert_eq!(job.ask(&metrics).await.refused(), WRONG);
-    assert_eq!(stage.ask(&metrics).await.status.as_u16(), 200);
-    job.ask(&Ask::new("GET", "/healthz", "")).await.ok();
+    for path in [
+        "/metrics",
+        "/healthz",
+        "/readyz",
+        "/api/openapi.json",
+        "/api/docs",
+    ] {
+        let open = stage.ask(&Ask::new("GET", path, "")).await;
+        assert_ne!(open.status.as_u16(), 403, "{path}");
+        for credential in ["", &job.key, &job.session] {
+            for method in ["GET", "HEAD"] {
+                let refused = job.ask(&Ask::new(method, path, credential)).await;
+                assert_eq!(refused.status.as_u16(), 403, "{method} {path}: {refused:?}");
+            }
+        }
+    }
+    let refused = job.ask(&Ask::new("GET", "/healthz", &job.key)).await;
+    assert_eq!(refused.refused(), WRONG);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -315,13 +329,16 @@ async fn a_relay_serves_so_many_connections_and_no_more() {
     first.read_exact(&mut answer).await.unwrap();
     assert_eq!(&answer, b"HTTP/1.1 200");
     drop(first);
+    let ask = format!(
+        "GET /api/benchpod/devices HTTP/1.1\r\nhost: x\r\nauthorization: {}\r\nconnection: close\r\n\r\n",
+        job.key
+    );
     let served = async {
-        let ask = b"GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
         let mut text = String::new();
         while !text.starts_with("HTTP/1.1 200") {
             let mut stream = job.connect().await;
             // Turned away until the server, too, has done with the other one.
-            let _ = stream.write_all(ask).await;
+            let _ = stream.write_all(ask.as_bytes()).await;
             let _ = stream.read_to_string(&mut text).await;
         }
     };

@@ -1,6 +1,7 @@
 //! What jobs leave on a machine besides what is kept of them: nothing.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -72,4 +73,43 @@ fn is_no_attempt(path: &Path) -> bool {
 fn is_kept(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     KEPT.contains(&&*name)
+}
+
+/// What a build keeps has the modes that the build gave it, in folders that others cannot enter.
+const OF_THE_BUILD: &str = "tree";
+
+/// Everything in the folder whose mode gives others access.
+fn open_to_others(folder: &Path, found: &mut Vec<String>) {
+    let mode = fs::symlink_metadata(folder).unwrap().permissions().mode();
+    if mode & 0o077 != 0 {
+        found.push(format!("{} {mode:o}", folder.display()));
+    }
+    if folder.is_dir() && folder.file_name().is_none_or(|name| name != OF_THE_BUILD) {
+        for path in below(folder) {
+            open_to_others(&path, found);
+        }
+    }
+}
+
+#[test]
+fn what_jobs_keep_is_for_the_owner_alone() {
+    let jobs = Jobs::start("");
+    let id = jobs.submit(
+        "version: 1
+builds:
+  - id: fw
+    packs: [{ id: p, artifacts: [fw] }]
+    cache: { key: [Makefile], paths: [deep/kept] }
+    steps:
+      - run: mkdir -p deep/kept; echo kept > deep/kept/object; echo made > \"$HOSTD_OUT/fw\"
+",
+    );
+    assert_eq!(jobs.ended(&id)["verdict"], "success");
+    let mut files = Vec::new();
+    for folder in ["jobs", "work"] {
+        open_to_others(&jobs.data(folder), &mut files);
+    }
+    assert_eq!(files, Vec::<String>::new());
+    assert!(jobs.data("jobs").join(&id).join("1/end.json").exists());
+    assert!(jobs.data("work/cache").exists());
 }

@@ -6,6 +6,9 @@ use std::os::fd::OwnedFd;
 
 use rustix::fs::{self, FileType, Stat};
 
+/// The unit of `st_blocks`, stat(2).
+const BLOCK_BYTES: u64 = 512;
+
 /// What distinguishes a file from another one, and from itself after a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Seen {
@@ -57,6 +60,16 @@ impl Content {
         };
         content.check()?;
         Ok(content)
+    }
+
+    /// Bytes that the file takes on its disk, at most: fewer than it has where it has holes.
+    #[must_use]
+    pub fn disk_bytes(&self) -> u64 {
+        let blocks = fs::fstat(&self.file).map_or(0, |stat| stat.st_blocks);
+        let taken = u64::try_from(blocks)
+            .unwrap_or(0)
+            .saturating_mul(BLOCK_BYTES);
+        taken.min(self.seen.size)
     }
 
     fn check(&self) -> io::Result<()> {

@@ -38,6 +38,14 @@ fn what_is_made_is_for_the_owner_alone() {
     drop(make_file(&data.join("file")).unwrap());
     assert_eq!(mode(&data.join("file")), 0o600);
     assert!(make_file(&data.join("file")).is_err());
+    set(&data.join("file"), 0o644);
+    drop(write_file(&data.join("file"), b"text").unwrap());
+    assert_eq!(mode(&data.join("file")), 0o600);
+    assert_eq!(fs::read(data.join("file")).unwrap(), b"text");
+    for _ in 0..2 {
+        drop(lock_file(&data.join("lock")).unwrap());
+        assert_eq!(mode(&data.join("lock")), 0o600);
+    }
 }
 
 #[test]

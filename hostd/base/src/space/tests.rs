@@ -11,6 +11,7 @@ const MIB: u64 = 1 << 20;
 struct Disk {
     dir: TempDir,
     free_mib: Arc<AtomicU64>,
+    free_files: Arc<AtomicU64>,
     space: Arc<Space>,
 }
 
@@ -18,11 +19,14 @@ impl Disk {
     fn new(total_mib: u64, floor_mib: u32, free_mib: u64) -> Self {
         let dir = TempDir::new().unwrap();
         let free = Arc::new(AtomicU64::new(free_mib));
-        let shown = free.clone();
+        let free_files = Arc::new(AtomicU64::new(1000));
+        let (shown, files) = (free.clone(), free_files.clone());
         let probe = move |_: &Path| {
             Ok(Room {
                 free_bytes: shown.load(Ordering::Relaxed) * MIB,
                 total_bytes: total_mib * MIB,
+                free_files: files.load(Ordering::Relaxed),
+                total_files: 1000,
             })
         };
         let config = DiskConfig {
@@ -33,6 +37,7 @@ impl Disk {
         Self {
             dir,
             free_mib: free,
+            free_files,
             space,
         }
     }
@@ -124,4 +129,20 @@ struct Wrapped(#[source] Arc<io::Error>);
 fn the_real_disk_can_be_asked() {
     let room = room(Path::new(".")).unwrap();
     assert!(0 < room.total_bytes && room.free_bytes <= room.total_bytes);
+}
+
+#[test]
+fn a_disk_that_can_have_hardly_any_more_files_is_nearly_full() {
+    let disk = Disk::new(100_000, 100, 1000);
+    disk.free_files.store(100, Ordering::Relaxed);
+    assert_eq!(disk.state(1000), State::Ample);
+    disk.space.admit(1).unwrap();
+    disk.free_files.store(99, Ordering::Relaxed);
+    assert_eq!(disk.state(1000), State::Tight);
+    let refused = disk.space.admit(1).unwrap_err();
+    assert!(is_full(&refused), "{refused}");
+    assert!(refused.to_string().contains("remove files"), "{refused}");
+    assert_eq!(files_floor(0), 0);
+    assert_eq!(files_floor(u64::MAX), FREE_FILES_MAX);
+    Space::boundless().admit(1 << 40).unwrap();
 }

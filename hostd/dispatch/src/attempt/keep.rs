@@ -1,8 +1,8 @@
 //! What an attempt leaves, as far as its organisation has room for it.
 
-use std::fs;
 use std::io;
 
+use base::private;
 use jobs::RunEnd;
 use scheduler::{Ending, Infra};
 use store::jobs::File;
@@ -20,13 +20,15 @@ pub(super) fn keep(
     end: &RunEnd,
     ended: &mut Ended,
 ) -> io::Result<()> {
-    ended.left.end_bytes = save(tools, job, number, end)?;
+    // Of the log, its record has the bytes of output.
+    let frames = end.log.disk_bytes.saturating_sub(end.log.bytes);
+    ended.left.end_bytes = save(tools, job, number, end)?.saturating_add(frames);
     let files = end.artifacts.iter().map(|artifact| artifact.bytes);
-    let bytes = files.fold(end.log.bytes, u64::saturating_add);
+    let bytes = files.fold(end.log.disk_bytes, u64::saturating_add);
     if tools.ledger.grow(job, number, bytes) {
         return stage(tools, (job, number), end, ended);
     }
-    tools.ledger.grow(job, number, end.log.bytes);
+    tools.ledger.grow(job, number, end.log.disk_bytes);
     if ended.told.ending == Ending::Passed {
         ended.told = ending::Told::of(Ending::Infra(Infra::OrgQuota));
     }
@@ -37,8 +39,7 @@ pub(super) fn keep(
 fn save(tools: &Tools, job: &str, number: u32, end: &RunEnd) -> io::Result<u64> {
     let path = tools.files.end(job, number);
     let text = serde_json::to_vec(end).map_err(io::Error::other)?;
-    fs::write(&path, &text)?;
-    fs::File::open(&path)?.sync_all()?;
+    private::write_file(&path, &text)?.sync_all()?;
     Ok(text.len() as u64)
 }
 

@@ -108,8 +108,11 @@ fn past_its_bound_a_log_keeps_its_beginning_and_its_end() {
         (summary.bytes, summary.dropped)
     );
     assert_eq!(summary.bytes + summary.dropped, written.len() as u64);
-    assert!(all[..100_000] == written[..100_000]);
-    let end = &all[100_000..];
+    assert_eq!(summary.disk_bytes, log.len() as u64);
+    let begin = begin(&log);
+    assert!((95_000..100_000).contains(&begin), "{begin}");
+    assert!(all[..begin] == written[..begin]);
+    let end = &all[begin..];
     assert!(written.ends_with(end));
     assert!(
         (TAIL_BYTES / 2..=TAIL_BYTES).contains(&end.len()),
@@ -121,6 +124,71 @@ fn past_its_bound_a_log_keeps_its_beginning_and_its_end() {
     let (log, index, written, summary) = random_log(&mut random, 200_000, 100_000);
     assert_eq!(summary.dropped, 0);
     assert!(read(&log, &index, 0) == (written, 0));
+}
+
+/// Bytes of output before the first that are missing.
+fn begin(log: &[u8]) -> usize {
+    let mut reader = Reader::new(Cursor::new(log), &[], 0).unwrap();
+    let mut begin = 0;
+    while let Some(Piece::Output { bytes, .. }) = reader.next_piece().unwrap() {
+        begin += bytes.len();
+    }
+    begin
+}
+
+/// A program that writes byte by byte: to one stream, or to two by turns.
+#[test]
+fn single_bytes_take_no_more_of_the_disk_than_the_bound() {
+    const BYTES: u64 = 300_000;
+    for streams in [
+        [Stream::Output, Stream::Output],
+        [Stream::Output, Stream::Error],
+    ] {
+        let (mut log, mut index) = (Vec::new(), Vec::new());
+        let mut writer = Writer::new(&mut log, &mut index, 200_000);
+        for time in 0..BYTES {
+            let stream = streams[usize::try_from(time % 2).unwrap()];
+            writer.push(time, stream, 0, &[b'0' + u8::try_from(time % 10).unwrap()]);
+            if time % 100_000 == 99_999 {
+                writer.flush();
+            }
+        }
+        let summary = writer.finish();
+        assert_eq!(summary.disk_bytes, log.len() as u64);
+        assert!(log.len() < 200_000 + TAIL_BYTES, "{}", log.len());
+        let (all, missing) = read(&log, &index, 0);
+        assert_eq!(all.len() as u64 + missing, BYTES);
+        assert!(all.starts_with(b"0123456789"));
+        // By turns, each byte is a frame; one stream alone is a frame every few milliseconds.
+        let is_one = streams[0] == streams[1];
+        assert_eq!(missing == 0, is_one, "{missing}");
+        assert!(!is_one || log.len() < 302_000, "{}", log.len());
+    }
+}
+
+/// What comes later than a few milliseconds has its own time, and another step its own frame.
+#[test]
+fn pieces_are_merged_by_time_stream_and_step() {
+    let (mut log, mut index) = (Vec::new(), Vec::new());
+    let mut writer = Writer::new(&mut log, &mut index, u64::MAX);
+    for (time, stream, step, text) in [
+        (1, Stream::Output, 0, "a"),
+        (9_000, Stream::Output, 0, "b"),
+        (10_002, Stream::Output, 0, "c"),
+        (10_003, Stream::Error, 0, "d"),
+        (10_004, Stream::Error, 1, "e"),
+        (10_005, Stream::Error, 1, "f"),
+    ] {
+        writer.push(time, stream, step, text.as_bytes());
+    }
+    writer.finish();
+    let mut reader = Reader::new(Cursor::new(&log), &index, 0).unwrap();
+    let mut found = Vec::new();
+    while let Some(Piece::Output { time_us, bytes, .. }) = reader.next_piece().unwrap() {
+        found.push((time_us, String::from_utf8(bytes).unwrap()));
+    }
+    let expected = [(1, "ab"), (10_002, "c"), (10_003, "d"), (10_004, "ef")];
+    assert_eq!(found, expected.map(|(time, text)| (time, text.to_owned())));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use std::io::{self, PipeReader, Write};
 use std::os::fd::{AsFd, OwnedFd};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{CWD, Mode, OFlags};
@@ -14,8 +14,9 @@ use rustix::process::{
 use rustix::thread::UnshareFlags;
 
 use super::uplink::{self, Uplink};
-use super::{At, Failure, filter::Filter, init, kernel, leave, root, tell};
+use super::{At, Failure, filter::Filter, held, init, kernel, leave, root, tell};
 use crate::etc::UID_INSIDE;
+use crate::usage::{self, Usage};
 use crate::wire::{self, Blueprint, Event, Request, Step};
 
 /// How readily the kernel ends the command when the whole machine is out of memory, from -1000 to 1000:
@@ -27,9 +28,10 @@ pub(super) fn run(request: Request, filter: &Filter, nursery: Pid) -> ! {
     let Request {
         blueprint,
         control,
+        gauge,
         streams,
     } = request;
-    if let Err(failure) = serve(&blueprint, &control, streams, filter, nursery) {
+    if let Err(failure) = serve(&blueprint, (&control, gauge), streams, filter, nursery) {
         tell(control.as_fd(), &failure);
         leave(1);
     }
@@ -38,7 +40,7 @@ pub(super) fn run(request: Request, filter: &Filter, nursery: Pid) -> ! {
 
 fn serve(
     blueprint: &[u8],
-    control: &OwnedFd,
+    (control, gauge): (&OwnedFd, OwnedFd),
     streams: [OwnedFd; 3],
     filter: &Filter,
     nursery: Pid,
@@ -55,7 +57,7 @@ fn serve(
     let (lifeline, mut held) = io::pipe().at(Step::Lifeline)?;
     let started = Instant::now();
     let Some(init) = kernel::fork().at(Step::Fork)? else {
-        drop((held, groups));
+        drop((held, groups, gauge));
         init::run(&blueprint, control, (tree, relay), uplink, lifeline, filter);
     };
     drop::<PipeReader>(lifeline);
@@ -68,7 +70,14 @@ fn serve(
     });
     drop(groups);
     let outcome = match joined.at(Step::Groups) {
-        Ok(()) => watch(init, control, started, &blueprint),
+        Ok(()) => Watch {
+            init,
+            control,
+            gauge: Some(gauge),
+            started,
+            wall: blueprint.limits.wall,
+        }
+        .run(),
         Err(failure) => {
             let _ = kill_process(init, Signal::KILL);
             Err(failure)
@@ -193,39 +202,102 @@ pub(super) fn write_at_once(path: impl rustix::path::Arg, value: &str) -> io::Re
     Ok(())
 }
 
-/// Waits for the end of init, and hastens it when the server lets go or the time is up.
-fn watch(
+/// What outer does while init runs.
+struct Watch<'w> {
     init: Pid,
-    control: &OwnedFd,
+    control: &'w OwnedFd,
+    /// None: nobody asks any more.
+    gauge: Option<OwnedFd>,
     started: Instant,
-    blueprint: &Blueprint,
-) -> Result<(), Failure> {
-    let end_init = |event: Option<Event>| {
-        let _ = kill_process(init, Signal::KILL);
+    wall: Duration,
+}
+
+impl Watch<'_> {
+    /// Waits for the end of init, and hastens it when the server lets go or the time is up. Answers what the server
+    /// asks meanwhile.
+    fn run(mut self) -> Result<(), Failure> {
+        let watched = pidfd_open(self.init, PidfdFlags::empty()).at(Step::Fork);
+        let watched = watched.inspect_err(|_| self.end_init(None))?;
+        loop {
+            let mut fds = vec![
+                PollFd::new(&watched, PollFlags::IN),
+                PollFd::new(self.control, PollFlags::IN),
+            ];
+            let gauge = self.gauge.as_ref();
+            fds.extend(gauge.map(|gauge| PollFd::new(gauge, PollFlags::IN)));
+            let left = self.wall.saturating_sub(self.started.elapsed());
+            match poll(&mut fds, Timespec::try_from(left).ok().as_ref()) {
+                Ok(0) => self.end_init(Some(Event::TimedOut)),
+                Ok(_) if !fds[0].revents().is_empty() => {}
+                Ok(_) if !fds[1].revents().is_empty() => self.end_init(Some(Event::Killed)),
+                Ok(_) => {
+                    drop(fds);
+                    self.answer(&watched);
+                    continue;
+                }
+                Err(rustix::io::Errno::INTR) => continue,
+                Err(error) => {
+                    self.end_init(None);
+                    return Err(error).at(Step::Lifeline);
+                }
+            }
+            return Ok(());
+        }
+    }
+
+    fn end_init(&self, event: Option<Event>) {
+        let _ = kill_process(self.init, Signal::KILL);
         // Only the first event counts: init may just have reported how the command ended.
         if let Some(event) = event {
-            let _ = wire::send_event(control.as_fd(), &event);
+            let _ = wire::send_event(self.control.as_fd(), &event);
         }
-    };
-    let watched = pidfd_open(init, PidfdFlags::empty()).at(Step::Fork);
-    let watched = watched.inspect_err(|_| end_init(None))?;
-    loop {
-        let left = blueprint.limits.wall.saturating_sub(started.elapsed());
-        let left = Timespec::try_from(left).ok();
-        let mut fds = [
-            PollFd::new(&watched, PollFlags::IN),
-            PollFd::new(control, PollFlags::IN),
-        ];
-        match poll(&mut fds, left.as_ref()) {
-            Ok(0) => end_init(Some(Event::TimedOut)),
-            Ok(_) if fds[0].revents().is_empty() => end_init(Some(Event::Killed)),
-            Ok(_) => {}
-            Err(rustix::io::Errno::INTR) => continue,
-            Err(error) => {
-                end_init(None);
-                return Err(error).at(Step::Lifeline);
-            }
-        }
-        return Ok(());
     }
+
+    /// Counts what the jail takes of the disk, unless there is something else to do.
+    fn answer(&mut self, watched: &OwnedFd) {
+        let question = self.gauge.as_ref().map(wire::receive_question);
+        let Some(Ok(Some(number))) = question else {
+            self.gauge = None;
+            return;
+        };
+        let mut goes_on = || {
+            let mut fds = [
+                PollFd::new(watched, PollFlags::IN),
+                PollFd::new(self.control, PollFlags::IN),
+            ];
+            let now = Timespec::default();
+            poll(&mut fds, Some(&now)) == Ok(0) && self.started.elapsed() < self.wall
+        };
+        let answer = match count(&mut goes_on) {
+            Ok(None) => return,
+            Ok(usage) => wire::Count {
+                number,
+                usage,
+                errno: 0,
+            },
+            Err(error) => wire::Count {
+                number,
+                usage: None,
+                errno: error.raw_os_error().unwrap_or(libc::EIO),
+            },
+        };
+        if let Some(gauge) = &self.gauge {
+            // A server that is gone needs no answer.
+            let _ = wire::send_count(gauge, &answer);
+        }
+    }
+}
+
+/// What the job's folder and the jail's processes take of the disk. None if `goes_on` has said no.
+///
+/// This process is in the jail's user namespace and has all rights there, so no mode keeps anything from it. It is in the
+/// mount namespace, too: its root became the jail's when init entered that, and its `/proc` the jail's.
+fn count(goes_on: &mut dyn FnMut() -> bool) -> io::Result<Option<Usage>> {
+    // This process has been in it since before it became another user.
+    let folder = usage::open(CWD, ".")?;
+    let disk = held::Disk::of(&folder)?;
+    let mut count = usage::Count::new(goes_on);
+    held::count(&disk, &mut count);
+    count.tree(folder, usage::COUNTED_DEPTH_MAX);
+    Ok((!count.is_interrupted).then_some(count.usage))
 }

@@ -19,6 +19,7 @@ pub(crate) fn run(arguments: &[&str]) -> ExitCode {
         ["spin", threads] => spin(threads.parse().unwrap()),
         ["orphans", count] => orphans(count.parse().unwrap()),
         ["hold", ..] => hold(),
+        ["disk", how] => crate::gauge::hold(how),
         ["relay", bytes] => crate::relay::talk(bytes.parse().unwrap()),
         ["web-socket"] => crate::relay::talk_by_web_socket(),
         other => panic!("nothing like {other:?}"),

@@ -16,6 +16,7 @@ mod bounds;
 mod compute;
 mod death;
 mod escapes;
+mod gauge;
 mod home;
 mod inside;
 mod network;
@@ -73,6 +74,7 @@ fn cases() -> impl Iterator<Item = (&'static str, Case)> {
         ("programs", programs::CASES),
         ("bounds", bounds::CASES),
         ("compute", compute::CASES),
+        ("gauge", gauge::CASES),
         ("escapes", escapes::CASES),
         ("roots", roots::CASES),
         ("relay", relay::CASES),

@@ -27,6 +27,7 @@ impl Home {
         Rules {
             owner: None,
             bytes_max: 1 << 20,
+            floor: crate::disk::Floor::of(0),
             leave_out: &[],
             cancel: &self.cancel,
         }

@@ -118,12 +118,7 @@ impl Shelf {
     fn lock(&self, id: &str, how: FlockOperation) -> Result<Option<File>, ImageError> {
         let path = self.folder.join(format!("{id}{LOCK}"));
         let lock = || {
-            let mut options = File::options();
-            let file = options
-                .create(true)
-                .truncate(false)
-                .write(true)
-                .open(&path)?;
+            let file = private::lock_file(&path)?;
             match flock(&file, how) {
                 // Whoever had it may have removed it: then another file has its name.
                 Ok(()) if fstat(&file)?.st_nlink == 0 => Ok(None),
@@ -154,7 +149,7 @@ impl Shelf {
     pub(super) fn finish(&self, id: &str, bytes: u64) -> Result<(), ImageError> {
         let (incomplete, entry) = (self.incomplete_entry(id), self.entry(id));
         let finish = || {
-            fs::write(incomplete.join(SIZE), bytes.to_string())?;
+            private::write_file(&incomplete.join(SIZE), bytes.to_string().as_bytes())?;
             // After a loss of power, what has its name is there.
             syncfs(File::open(&incomplete)?)?;
             tree::remove(&entry)?;

@@ -8,7 +8,7 @@ use std::process::ChildStdout;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use jail::{End, How, Jail, Limits, Slot, Spec, Stream, Streams, TREE_FOLDERS};
 use rustix::process::{getegid, geteuid};
@@ -16,9 +16,8 @@ use rustix::process::{getegid, geteuid};
 use super::ImageError;
 use super::shelf::TREE;
 use crate::cancel::Cancel;
-use crate::disk::{Guard, Pace, Passed};
+use crate::disk::{Disk, Passed, TICK, Watch};
 use crate::place::unpacking_slot;
-use crate::tree;
 
 /// What makes a root of a tar on standard input, in `/job`. Its first argument is the folder to make, then follow the
 /// folders that a root has, `--`, and names below `etc` with their text.
@@ -65,8 +64,8 @@ const SAID_BYTES_MAX: u64 = 1 << 20;
 /// Characters of its last words that are told.
 const SAID_CHARS_MAX: usize = 300;
 
-/// Between two looks at the disk.
-const TICK: Duration = Duration::from_millis(200);
+/// Whose images are: no organisation's.
+const NO_ORG: &str = "";
 
 /// An image on its way from Podman to a folder.
 pub(super) struct Unpacking<'u> {
@@ -76,8 +75,7 @@ pub(super) struct Unpacking<'u> {
     pub(super) folder: &'u Path,
     /// Bytes of the image.
     pub(super) bytes_max: u64,
-    /// Bytes that must stay free on the disk.
-    pub(super) floor_bytes: u64,
+    pub(super) disk: &'u Disk,
 }
 
 impl Unpacking<'_> {
@@ -88,8 +86,9 @@ impl Unpacking<'_> {
         cancel: &Cancel,
         until: Instant,
     ) -> Result<bool, ImageError> {
-        let guard = self.guard();
-        if !guard.has_room().map_err(ImageError::files(self.folder))? {
+        let room = self.disk.floor.look(self.folder);
+        let room = room.map_err(ImageError::files(self.folder))?;
+        if !room.missing.is_none() {
             return Err(ImageError::DiskFull);
         }
         let slot = unpacking_slot();
@@ -109,15 +108,17 @@ impl Unpacking<'_> {
             let killer = killer.clone();
             move || killer.kill()
         });
+        let (gauge, tenant) = (child.gauge.take(), self.disk.tenants.enter(NO_ORG));
+        let (most, floor) = (self.bytes_max, self.disk.floor);
+        let mut watch = Watch::new(self.folder, most, floor, &tenant, gauge);
         let passed = Mutex::new(None);
         let (pumped, said, end) = thread::scope(|scope| {
             let (done, is_done) = mpsc::channel::<()>();
-            let (passed, guard, killer) = (&passed, &guard, &killer);
+            let (passed, watch, killer) = (&passed, &mut watch, &killer);
             scope.spawn(move || {
-                let mut pace = Pace::new();
                 while is_done.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
                     // What cannot be looked at now is looked at again.
-                    if let Ok(Some(found)) = pace.look(guard) {
+                    if let Ok(Some(found)) = watch.look() {
                         *passed.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
                         return killer.kill();
                     }
@@ -161,16 +162,10 @@ impl Unpacking<'_> {
 
     /// Bytes that the tree takes on the disk.
     pub(super) fn size(&self) -> Result<u64, ImageError> {
-        let bytes = tree::disk_use(self.folder).map_err(ImageError::files(self.folder))?;
-        let within = bytes.filter(|bytes| *bytes <= self.bytes_max);
-        within.ok_or_else(|| self.large())
-    }
-
-    fn guard(&self) -> Guard<'_> {
-        Guard {
-            job: self.folder,
-            most: self.bytes_max,
-            floor: self.floor_bytes,
+        let usage = jail::disk_use(self.folder).map_err(ImageError::files(self.folder))?;
+        match !usage.is_too_much && usage.bytes <= self.bytes_max {
+            true => Ok(usage.bytes),
+            false => Err(self.large()),
         }
     }
 

@@ -2,11 +2,20 @@
 
 use std::fs::{self, File, FileTimes, Permissions};
 use std::io;
-use std::os::unix::fs::{PermissionsExt, lchown, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown, symlink};
 use std::path::{Path, PathBuf};
 
-use super::{DEPTH_MAX, ENTRIES_MAX};
+use base::private;
+
+use super::{DEPTH_MAX, ENTRIES_MAX, copy_sparse};
 use crate::cancel::Cancel;
+use crate::disk::Floor;
+
+/// The unit of `st_blocks`, stat(2).
+const BLOCK_BYTES: u64 = 512;
+
+/// Bytes of the disk that are copied between two looks at the room that is left.
+const LOOK_EVERY: u64 = 16 << 20;
 
 /// Of a file's mode: no setuid, no setgid, no sticky bit.
 const MODE_KEPT: u32 = 0o777;
@@ -18,6 +27,8 @@ pub(crate) struct Rules<'r> {
     pub(crate) owner: Option<u32>,
     /// Bytes of all files together.
     pub(crate) bytes_max: u64,
+    /// What stays free on the disk that is copied to.
+    pub(crate) floor: Floor,
     /// Folders and files, absolute, that are not copied.
     pub(crate) leave_out: &'r [PathBuf],
     /// Ends it.
@@ -49,6 +60,7 @@ pub(crate) fn copy(from: &Path, to: &Path, rules: &Rules<'_>) -> Result<u64, Cop
         root: from,
         bytes: 0,
         entries: 0,
+        unlooked: 0,
     };
     let mut waiting = vec![(from.to_owned(), to.to_owned(), 0)];
     while let Some((from, to, depth)) = waiting.pop() {
@@ -62,6 +74,8 @@ struct Copied<'r> {
     root: &'r Path,
     bytes: u64,
     entries: usize,
+    /// Bytes of the disk that were copied since there was a look at the room that is left.
+    unlooked: u64,
 }
 
 type Waiting = Vec<(PathBuf, PathBuf, usize)>;
@@ -112,7 +126,7 @@ impl Copied<'_> {
                     bytes: rules.bytes_max,
                 });
             }
-            copy_file(from, to, &meta).map_err(failed)?;
+            self.copy_file(from, to, &meta).map_err(failed)?;
         } else {
             // Sockets, pipes and devices are nothing to build from.
             return Ok(());
@@ -121,6 +135,24 @@ impl Copied<'_> {
             Some(owner) => lchown(to, Some(owner), Some(owner)).map_err(failed),
             None => Ok(()),
         }
+    }
+
+    /// Asks for room before a large file, and again whenever as much has been copied.
+    fn copy_file(&mut self, from: &Path, to: &Path, meta: &fs::Metadata) -> io::Result<()> {
+        let on_disk = meta.blocks().saturating_mul(BLOCK_BYTES);
+        self.unlooked = self.unlooked.saturating_add(on_disk);
+        if LOOK_EVERY <= self.unlooked {
+            let folder = to.parent().unwrap_or(to);
+            self.rules.floor.admit(File::open(folder)?, on_disk)?;
+            self.unlooked = 0;
+        }
+        if on_disk < meta.len() {
+            let new = private::make_file(to)?;
+            copy_sparse(File::open(from)?, &new, on_disk, self.rules.floor, |_| {})?;
+        } else {
+            fs::copy(from, to)?;
+        }
+        take_over(to, meta)
     }
 }
 
@@ -145,8 +177,8 @@ fn make_folder(path: &Path) -> io::Result<()> {
     fs::set_permissions(path, Permissions::from_mode(0o755))
 }
 
-fn copy_file(from: &Path, to: &Path, meta: &fs::Metadata) -> io::Result<()> {
-    fs::copy(from, to)?;
+/// Gives a copy the times and the mode of what it is a copy of.
+fn take_over(to: &Path, meta: &fs::Metadata) -> io::Result<()> {
     let to = File::options().write(true).open(to);
     // A file that its owner may not write is copied too; its times matter less than its mode.
     if let (Ok(to), Ok(modified)) = (&to, meta.modified()) {

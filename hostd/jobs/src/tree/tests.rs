@@ -7,13 +7,15 @@ use std::path::{Path, PathBuf};
 use pipeline::Pattern;
 
 use super::copy::files_below;
-use super::{CopyError, DEPTH_MAX, Rules, beneath, copy, disk_use, matching, remove};
+use super::{CopyError, Rules, beneath, copy, matching, remove};
 use crate::cancel::Cancel;
+use crate::disk::Floor;
 
 fn rules<'r>(cancel: &'r Cancel, leave_out: &'r [PathBuf], bytes_max: u64) -> Rules<'r> {
     Rules {
         owner: None,
         bytes_max,
+        floor: Floor::of(0),
         leave_out,
         cancel,
     }
@@ -108,7 +110,7 @@ fn whatever_a_job_leaves_can_be_removed() {
         fs::rename(root.join("deep"), bottom.join("below")).unwrap();
         fs::rename(root.join("next"), root.join("deep")).unwrap();
     }
-    assert_eq!(disk_use(&root).unwrap(), None, "deeper than {DEPTH_MAX}");
+    assert!(jail::disk_use(&root).unwrap().is_too_much);
     fs::create_dir(root.join("locked")).unwrap();
     fs::write(root.join("locked/x"), "").unwrap();
     fs::set_permissions(root.join("locked"), Permissions::from_mode(0o000)).unwrap();
@@ -118,16 +120,28 @@ fn whatever_a_job_leaves_can_be_removed() {
 }
 
 #[test]
-fn what_a_tree_takes_is_what_its_files_take() {
+fn a_copy_keeps_holes_and_asks_for_room() {
+    use std::os::unix::fs::MetadataExt;
     let folder = tempfile::tempdir().unwrap();
-    sample(folder.path());
-    let before = disk_use(folder.path()).unwrap().unwrap();
-    fs::write(folder.path().join("a/big"), vec![7; 1 << 20]).unwrap();
-    let after = disk_use(folder.path()).unwrap().unwrap();
-    assert!(
-        (1 << 20..2 << 20).contains(&(after - before)),
-        "{before} {after}"
-    );
+    let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+    sample(&from);
+    let file = fs::File::create(from.join("hole")).unwrap();
+    file.set_len(40 << 20).unwrap();
+    fs::set_permissions(from.join("hole"), Permissions::from_mode(0o640)).unwrap();
+    let cancel = Cancel::default();
+    copy(&from, &to, &rules(&cancel, &[], u64::MAX)).unwrap();
+    let copied = to.join("hole").metadata().unwrap();
+    assert_eq!((copied.len(), copied.blocks()), (40 << 20, 0));
+    assert_eq!(copied.mode() & 0o777, 0o640);
+    // Of what is large, before any of it is there.
+    fs::write(from.join("large"), vec![1; 17 << 20]).unwrap();
+    let full = Rules {
+        floor: Floor::of(u64::MAX),
+        ..rules(&cancel, &[], u64::MAX)
+    };
+    let refused = copy(&from.join("large"), &folder.path().join("more"), &full).unwrap_err();
+    assert!(base::space::is_full(&refused), "{refused}");
+    assert!(!folder.path().join("more").exists());
 }
 
 #[test]

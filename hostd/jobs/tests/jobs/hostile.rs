@@ -16,6 +16,8 @@ pub(crate) const CASES: &[Case] = &[
     ("a_fork_bomb_is_held_and_named", fork_bomb),
     ("a_memory_bomb_is_held_and_named", memory_bomb),
     ("too_many_files_are_noticed", disk),
+    ("what_has_no_name_or_cannot_be_read_is_noticed", hidden_disk),
+    ("many_small_files_are_noticed", many_files),
     ("a_full_disk_is_the_machine_s_fault", full_disk),
     ("a_secret_is_in_no_result", secrets),
     ("a_secret_that_is_not_there_begins_no_job", no_secret),
@@ -152,6 +154,41 @@ fn disk() {
     home.write("big", &"x".repeat(9 << 20));
     let (job, _) = home.run(&pipeline_of(head, "      - run: 'true'"));
     assert_eq!(job.runs[0].outcome.kind(), Some("disk_limit"));
+}
+
+fn hidden_disk() {
+    let home = Home::new();
+    let head = "limits: { disk: 8MiB }";
+    for steps in [
+        // Held by a process, and only as long as that runs.
+        "      - { run: 'exec 3>a 4>b; rm a b; head -c 5000000 /dev/zero >&3; head -c 5000000 /dev/zero >&4; sleep 1000', timeout: 60s }",
+        "      - { run: 'mkdir d; head -c 5000000 /dev/zero > d/a; head -c 5000000 /dev/zero > d/b; chmod 0 d; sleep 1000', timeout: 60s }",
+        // Seen when nothing runs any more.
+        "      - run: mkdir d; head -c 5000000 /dev/zero > d/a; head -c 5000000 /dev/zero > d/b; chmod 0 d",
+    ] {
+        let (job, _) = home.run(&pipeline_of(head, steps));
+        let outcome = &job.runs[0].outcome;
+        assert_eq!(outcome, &Outcome::Failed(Failure::Disk(8 << 20)), "{steps}");
+    }
+    // A hole takes nothing, nor does a second name.
+    let steps =
+        "      - run: truncate -s 5000M hole; head -c 5000000 /dev/zero > a; ln a b; ln a c";
+    let (job, _) = home.run(&pipeline_of("limits: { disk: 8GiB }", steps));
+    assert!(job.runs[0].outcome.has_passed(), "{:?}", job.runs[0]);
+    let steps = "      - run: head -c 5000000 /dev/zero > a; ln a b; ln a c; sleep 0.5";
+    let (job, _) = home.run(&pipeline_of(head, steps));
+    assert!(job.runs[0].outcome.has_passed(), "{:?}", job.runs[0]);
+}
+
+/// A disk has only so many.
+fn many_files() {
+    let home = Home::new();
+    let head = "limits: { disk: 8MiB }";
+    for (count, has_passed) in [(1500, true), (2500, false)] {
+        let steps = format!("      - run: seq {count} | xargs touch");
+        let (job, _) = home.run(&pipeline_of(head, &steps));
+        assert_eq!(job.runs[0].outcome.has_passed(), has_passed, "{count}");
+    }
 }
 
 fn full_disk() {

@@ -120,6 +120,16 @@ pub(super) fn job_only() -> ApiError {
     )
 }
 
+/// For a request over a job's relay for what the server shows to everybody: its health, metrics, pages and
+/// documents do not concern programs of jobs, whatever they show.
+pub(super) fn outside_only() -> ApiError {
+    ApiError::new(
+        StatusCode::FORBIDDEN,
+        "wrong_credential",
+        "programs of a job reach their bench and nothing else; ask for the server's health, metrics, pages and documents from outside of the job",
+    )
+}
+
 /// Whose share of scarce resources a request takes: its user's, or that of its address. All requests
 /// without a credential count as one organisation.
 pub(in crate::http) fn requester(caller: Option<&Verified>, client: Option<IpAddr>) -> Requester {
