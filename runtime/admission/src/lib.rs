@@ -9,11 +9,15 @@
 //! places, and however many hold all they can, there is a free place for the next. Waiting users get
 //! places in turn.
 
+mod memory;
+
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::oneshot;
+
+pub use memory::{Held, Memory, Scarce};
 
 /// Places that a user may hold per free place.
 const USER_SHARE: u32 = 2;
