@@ -5,12 +5,15 @@ mod cache;
 mod order;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+
+use serde::Serialize;
 
 use crate::caps::DEFAULTS;
 use crate::check;
 use crate::condition::{Axis, Condition, When};
 use crate::definition::{self, Bench, Build, Definition, Pack};
-use crate::limits::{ALWAYS_MS_MAX, PLAN_BYTES_MAX};
+use crate::limits::{ALWAYS_MS_MAX, PLAN_BYTES_MAX, RUN_BYTES_MAX};
 use crate::path::Path;
 use crate::plan::{self, Role, Run};
 use crate::predicate::Requirements;
@@ -37,15 +40,31 @@ impl Times {
     }
 }
 
-/// All runs, in order, and what is wrong with values that placeholders became. The definition has passed
-/// [`check::check`], or its findings are told besides.
-pub(crate) fn runs(definition: &Definition) -> (Vec<Run>, Vec<Finding>) {
+/// Which runs have their steps, environment and cache. The others have the rest alone, which is small.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Whole {
+    All,
+    /// The one at this place.
+    One(usize),
+    Nothing,
+}
+
+/// Gives all runs to `each`, in order, and returns what is wrong with values that placeholders became. The definition has
+/// passed [`check::check`], or its findings are told besides. No more than one run is in memory.
+pub(crate) fn runs(
+    definition: &Definition,
+    whole: Whole,
+    each: &mut dyn FnMut(Run),
+) -> Vec<Finding> {
     let mut expansion = Expansion {
         definition,
         times: Times::of(definition),
         findings: Vec::new(),
         told: BTreeSet::new(),
-        runs: Vec::new(),
+        whole,
+        each,
+        count: 0,
+        run_bytes: 0,
         room_bytes: PLAN_BYTES_MAX,
     };
     for part in order::parts(definition) {
@@ -54,7 +73,7 @@ pub(crate) fn runs(definition: &Definition) -> (Vec<Run>, Vec<Finding>) {
             Part::Bench(index, bench) => expansion.benches(index, bench),
         }
     }
-    (expansion.runs, expansion.findings)
+    expansion.findings
 }
 
 /// One variant and pack of a build.
@@ -111,7 +130,12 @@ struct Expansion<'d> {
     findings: Vec<Finding>,
     /// Fields that have a finding: other cells need not try them.
     told: BTreeSet<Path>,
-    runs: Vec<Run>,
+    whole: Whole,
+    each: &'d mut dyn FnMut(Run),
+    /// Runs so far.
+    count: usize,
+    /// Bytes of the run that is being made, so far.
+    run_bytes: usize,
     /// Bytes that further runs may have.
     room_bytes: usize,
 }
@@ -149,11 +173,11 @@ impl<'d> Expansion<'d> {
 
     /// Keeps a run, as long as there is room: many cells of long texts are a bomb.
     fn keep(&mut self, run: Run) {
-        let bytes = serde_json::to_vec(&run).map_or(usize::MAX, |text| text.len());
-        match self.room_bytes.checked_sub(bytes) {
+        self.count += 1;
+        match self.room_bytes.checked_sub(json_bytes(&run)) {
             Some(rest) => {
                 self.room_bytes = rest;
-                self.runs.push(run);
+                (self.each)(run);
             }
             None => {
                 self.room_bytes = 0;
@@ -172,9 +196,19 @@ impl<'d> Expansion<'d> {
         }
     }
 
+    /// Whether the run that is being made has its steps.
+    fn is_whole(&self) -> bool {
+        match self.whole {
+            Whole::All => true,
+            Whole::One(at) => at == self.count,
+            Whole::Nothing => false,
+        }
+    }
+
     fn build(&mut self, path: &Path, build: &'d Build, cell: &Cell<'d>) -> Run {
         let id = cell.id(&build.id);
         let env = self.environment(&id, cell);
+        self.run_bytes = json_bytes(&env);
         let around = Surroundings {
             scope: self.scope(cell),
             cell: *cell,
@@ -183,10 +217,8 @@ impl<'d> Expansion<'d> {
         };
         let steps = self.steps(&path.key("steps"), &build.steps, &around);
         let sandbox = sandbox(&build.sandbox);
-        let cache = build
-            .cache
-            .as_ref()
-            .map(|cache| cache::of(cache, &steps, &env, &sandbox));
+        let cache = build.cache.as_ref().filter(|_| self.is_whole());
+        let cache = cache.map(|cache| cache::of(cache, &steps, &env, &sandbox));
         let names = |list: Option<Vec<String>>| list.unwrap_or_default();
         let role = Role::Build {
             artifacts: names(
@@ -221,6 +253,8 @@ impl<'d> Expansion<'d> {
         cell: &Cell<'d>,
     ) -> Run {
         let id = cell.id(&bench.id);
+        let env = self.environment(&id, cell);
+        self.run_bytes = json_bytes(&env);
         let around = Surroundings {
             scope: self.scope(cell),
             cell: *cell,
@@ -245,7 +279,7 @@ impl<'d> Expansion<'d> {
             of: bench.id.0.clone(),
             variant: cell.variant.map(|(name, _)| name.to_owned()),
             pack: cell.pack.map(|pack| pack.id.0.clone()),
-            env: self.environment(&id, cell),
+            env,
             id,
             sandbox: sandbox(&bench.sandbox),
             steps: self.steps(&path.key("steps"), &bench.steps, &around),
@@ -262,6 +296,9 @@ impl<'d> Expansion<'d> {
     }
 
     fn environment(&self, run: &str, cell: &Cell<'_>) -> BTreeMap<String, String> {
+        if !self.is_whole() {
+            return BTreeMap::new();
+        }
         let vars = self.definition.vars.iter();
         let variant = cell.variant.into_iter().flat_map(|(_, env)| env.iter());
         let pack = cell.pack.into_iter().flat_map(|pack| pack.config.iter());
@@ -328,6 +365,9 @@ impl<'d> Expansion<'d> {
         steps: &'d [definition::Step],
         around: &Surroundings<'d>,
     ) -> Vec<plan::Step> {
+        if !self.is_whole() {
+            return Vec::new();
+        }
         let judged: Vec<&str> = steps
             .iter()
             .filter_map(|step| step.assert.as_ref())
@@ -348,7 +388,7 @@ impl<'d> Expansion<'d> {
                 Some(_) => self.times.flash_ms.min(around.step_ms),
                 None => around.step_ms,
             };
-            planned.push(plan::Step {
+            let step = plan::Step {
                 at: at.to_string(),
                 id: step.id.as_deref().map(str::to_owned),
                 case: step.case.as_deref().map(str::to_owned),
@@ -358,7 +398,17 @@ impl<'d> Expansion<'d> {
                 env: action::environment(step),
                 junit: step.junit.clone(),
                 action,
-            });
+            };
+            self.run_bytes = self.run_bytes.saturating_add(json_bytes(&step));
+            if self.run_bytes > RUN_BYTES_MAX {
+                let message = format!(
+                    "a run comes to more than {RUN_BYTES_MAX} bytes: move what is long into scripts of the repository"
+                );
+                self.tell(Path::default(), Code::TooLarge, message);
+                self.room_bytes = 0;
+                break;
+            }
+            planned.push(step);
         }
         planned
     }
@@ -382,6 +432,26 @@ fn when(condition: Option<&Condition>, cell: &Cell<'_>) -> Option<When> {
         Some(Condition::Cell { axis, is, id }) => {
             (cell.has(*axis, id) == *is).then_some(When::Success)
         }
+    }
+}
+
+/// Bytes that something has as compact JSON.
+fn json_bytes(value: &impl Serialize) -> usize {
+    struct Count(usize);
+    impl io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    match serde_json::to_writer(&mut count, value) {
+        Ok(()) => count.0,
+        Err(_) => usize::MAX,
     }
 }
 

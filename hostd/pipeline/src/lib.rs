@@ -67,14 +67,13 @@ pub use schema::schema;
 
 use caps::DEFAULTS;
 use definition::Definition;
+use expand::Whole;
 use plan::{Limits, Plan, Role, Run};
 
 /// A pipeline that is right.
 #[derive(Debug)]
 pub struct Pipeline {
     definition: Definition,
-    /// With times as they are asked for.
-    runs: Vec<Run>,
 }
 
 /// Reads a pipeline and checks all of it, against `caps` too.
@@ -92,7 +91,6 @@ pub fn parse(text: &str, caps: &Caps) -> Result<Pipeline, Box<Report>> {
     let Some(definition) = value else {
         return Err(Box::new(Report::new(text, Some(&root), &findings)));
     };
-    let mut runs = Vec::new();
     if !has_holes {
         let mut later = check::check(&definition, caps);
         // What is too much is not expanded.
@@ -100,15 +98,13 @@ pub fn parse(text: &str, caps: &Caps) -> Result<Pipeline, Box<Report>> {
             .iter()
             .any(|finding| finding.code == Code::TooManyRuns)
         {
-            let (expanded, wrong) = expand::runs(&definition);
-            later.extend(wrong);
-            runs = expanded;
+            later.extend(expand::runs(&definition, Whole::All, &mut |_| {}));
         }
         later.retain(|finding| !follows(finding, &findings));
         findings.extend(later);
     }
     match findings.is_empty() {
-        true => Ok(Pipeline { definition, runs }),
+        true => Ok(Pipeline { definition }),
         false => Err(Box::new(Report::new(text, Some(&root), &findings))),
     }
 }
@@ -120,9 +116,30 @@ fn follows(finding: &problem::Finding, unread: &[problem::Finding]) -> bool {
 }
 
 /// What a pipeline comes to on a server with these caps, which may be lower than those it was checked against:
-/// then it gets what they allow.
+/// then it gets what they allow. Many variants of long steps are much: see [`outline`] and [`expand_one`].
 #[must_use]
 pub fn expand(pipeline: &Pipeline, caps: &Caps) -> Plan {
+    plan(pipeline, caps, Whole::All)
+}
+
+/// As [`expand`], but no run has its steps, its environment and its cache: what one must know to queue it.
+#[must_use]
+pub fn outline(pipeline: &Pipeline, caps: &Caps) -> Plan {
+    plan(pipeline, caps, Whole::Nothing)
+}
+
+/// As [`outline`], but the run at this place is whole: what one must know to carry it out.
+#[must_use]
+pub fn expand_one(pipeline: &Pipeline, caps: &Caps, run: usize) -> Plan {
+    plan(pipeline, caps, Whole::One(run))
+}
+
+fn plan(pipeline: &Pipeline, caps: &Caps, whole: Whole) -> Plan {
+    let mut runs = Vec::new();
+    // What is wrong with it was found when it was read.
+    expand::runs(&pipeline.definition, whole, &mut |run| {
+        runs.push(capped(run, caps));
+    });
     let Definition {
         name,
         timeouts,
@@ -162,12 +179,11 @@ pub fn expand(pipeline: &Pipeline, caps: &Caps) -> Plan {
             DEFAULTS.infra_retries,
             caps.infra_retries,
         ),
-        runs: pipeline.runs.iter().map(|run| capped(run, caps)).collect(),
+        runs,
     }
 }
 
-fn capped(run: &Run, caps: &Caps) -> Run {
-    let mut run = run.clone();
+fn capped(mut run: Run, caps: &Caps) -> Run {
     let is_build = matches!(run.role, Role::Build { .. });
     let cap = |steps: &mut Vec<plan::Step>| {
         for step in steps {

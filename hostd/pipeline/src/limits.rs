@@ -27,6 +27,9 @@ pub(crate) const RUNS_MAX: usize = 512;
 /// All runs together with their steps and environments, in bytes of compact JSON.
 pub(crate) const PLAN_BYTES_MAX: usize = 32 << 20;
 
+/// One run with its steps and environment, in bytes of compact JSON: what is in memory while it is carried out.
+pub(crate) const RUN_BYTES_MAX: usize = 1 << 20;
+
 /// Steps of one build or bench.
 pub const STEPS_MAX: usize = 100;
 

@@ -113,6 +113,7 @@ fn placeholders_that_multiply_are_refused_fast() {
         )
     };
     let cases = [
+        // One run comes to more than may be in memory.
         (bench("{{vars.A}}"), vec!["too_large"]),
         (
             bench("{{vars.A}}{{vars.A}}{{vars.A}}"),

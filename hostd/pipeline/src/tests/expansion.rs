@@ -4,7 +4,7 @@ use insta::assert_json_snapshot;
 
 use super::{EXAMPLE, plan, read};
 use crate::plan::{Action, Assertion, EnvValue, Plan, Role, Run};
-use crate::{Caps, Parity, Pattern, When, expand};
+use crate::{Caps, Parity, Pattern, When, expand, expand_one, outline, parse};
 
 fn run<'p>(plan: &'p Plan, id: &str) -> &'p Run {
     plan.runs.iter().find(|run| run.id == id).unwrap()
@@ -313,4 +313,34 @@ fn secrets_stay_names() {
     let env = &run(&plan, "smoke").steps[0].env;
     assert_eq!(env["TOKEN"], EnvValue::Secret("CAL".into()));
     assert_eq!(env["N"], EnvValue::Plain("3".into()));
+}
+
+#[test]
+fn an_outline_has_all_but_what_runs_do() {
+    let caps = Caps::default();
+    let pipeline = parse(EXAMPLE, &caps).unwrap();
+    let whole = expand(&pipeline, &caps);
+    let outline = outline(&pipeline, &caps);
+    let bare = |run: &Run| {
+        let mut run = run.clone();
+        run.env.clear();
+        run.steps.clear();
+        match &mut run.role {
+            Role::Build { cache, .. } => *cache = None,
+            Role::Bench { always, .. } => always.clear(),
+        }
+        run
+    };
+    assert_eq!(outline.limits, whole.limits);
+    assert_eq!(
+        outline.runs,
+        whole.runs.iter().map(bare).collect::<Vec<_>>()
+    );
+    for at in 0..whole.runs.len() {
+        let one = expand_one(&pipeline, &caps, at);
+        assert_eq!(one.runs[at], whole.runs[at]);
+        assert_eq!(one.runs.len(), whole.runs.len());
+        let others = one.runs.iter().enumerate().filter(|(of, _)| *of != at);
+        assert!(others.into_iter().all(|(_, run)| run.steps.is_empty()));
+    }
 }
