@@ -35,7 +35,8 @@ pub struct CollectLimits {
     pub depth_max: usize,
     /// Bytes of a path.
     pub name_bytes_max: usize,
-    /// Bytes of the paths that are kept while it looks, of folders and of wanted files: it bounds the memory.
+    /// Bytes of the paths that are kept while it looks, of folders and of wanted files, each with [`PATH_BYTES`] more: it
+    /// bounds the memory.
     pub names_bytes_max: usize,
     /// Skipped files that are listed; more are only counted.
     pub skipped_max: usize,
@@ -55,6 +56,9 @@ impl Default for CollectLimits {
         }
     }
 }
+
+/// What a path takes that is kept, besides its text.
+pub const PATH_BYTES: usize = 32;
 
 /// A file that can be taken.
 #[derive(Debug, Clone)]
@@ -109,19 +113,12 @@ pub fn collect(
     is_wanted: &dyn Fn(&str) -> bool,
     limits: &CollectLimits,
 ) -> Result<Artifacts, CollectError> {
-    let mut search = Search {
-        is_wanted,
-        limits,
-        visited: 0,
-        names_bytes: 0,
-        folders: vec![String::new()],
-        found: Vec::new(),
-        links: HashMap::new(),
-        skipped: Vec::new(),
-        skipped_more: 0,
-    };
-    while let Some(folder) = search.folders.pop() {
-        search.folder(dir.as_fd(), &folder)?;
+    let mut search = Search::new(is_wanted, None, limits);
+    search.all(&dir)?;
+    if !search.links.is_empty() {
+        search.is_counting = true;
+        search.all(&dir)?;
+        search.is_counting = false;
     }
     let files = search.choose();
     Ok(Artifacts {
@@ -132,21 +129,67 @@ pub fn collect(
     })
 }
 
+/// Shows `each` path below `dir` at which there is a file, in no order. Nothing is kept of them.
+///
+/// # Errors
+/// The folder has more names than may be examined, or cannot be read.
+pub fn each_file(
+    dir: &OwnedFd,
+    limits: &CollectLimits,
+    each: &mut dyn FnMut(&str),
+) -> Result<(), CollectError> {
+    Search::new(&|_| false, Some(each), limits).all(dir)
+}
+
 struct Search<'a> {
     is_wanted: &'a dyn Fn(&str) -> bool,
+    /// Is shown each file.
+    each: Option<&'a mut dyn FnMut(&str)>,
+    /// All names are looked at once more, only to find those of wanted files that have several.
+    is_counting: bool,
     limits: &'a CollectLimits,
     visited: usize,
     names_bytes: usize,
     /// Folders still to be searched.
     folders: Vec<String>,
     found: Vec<Artifact>,
-    /// For files with several hard links, how many of them were found.
+    /// For wanted files with several hard links, how many of them were found.
     links: HashMap<(u64, u64), u64>,
     skipped: Vec<Skipped>,
     skipped_more: usize,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    fn new(
+        is_wanted: &'a dyn Fn(&str) -> bool,
+        each: Option<&'a mut dyn FnMut(&str)>,
+        limits: &'a CollectLimits,
+    ) -> Self {
+        Self {
+            is_wanted,
+            each,
+            is_counting: false,
+            limits,
+            visited: 0,
+            names_bytes: 0,
+            folders: Vec::new(),
+            found: Vec::new(),
+            links: HashMap::new(),
+            skipped: Vec::new(),
+            skipped_more: 0,
+        }
+    }
+
+    /// Looks at everything below `dir`.
+    fn all(&mut self, dir: &OwnedFd) -> Result<(), CollectError> {
+        (self.visited, self.names_bytes) = (0, 0);
+        self.folders.push(String::new());
+        while let Some(folder) = self.folders.pop() {
+            self.folder(dir.as_fd(), &folder)?;
+        }
+        Ok(())
+    }
+
     fn folder(&mut self, root: impl AsFd, path: &str) -> Result<(), CollectError> {
         let opened = open_folder(root, path);
         let opened = match opened {
@@ -204,18 +247,7 @@ impl Search<'_> {
                 self.folders.push(full);
             }
             FileType::RegularFile => {
-                let seen = Seen::of(&stat);
-                if seen.links > 1 {
-                    *self.links.entry(seen.inode()).or_default() += 1;
-                }
-                if (self.is_wanted)(&full) {
-                    self.count(&full)?;
-                    self.found.push(Artifact {
-                        name: full,
-                        size: seen.size,
-                        seen,
-                    });
-                }
+                self.file(full, Seen::of(&stat))?;
             }
             FileType::Symlink => self.skip(&full, SkipReason::Link),
             _ => self.skip(&full, SkipReason::Special),
@@ -223,10 +255,34 @@ impl Search<'_> {
         Ok(())
     }
 
+    fn file(&mut self, full: String, seen: Seen) -> Result<(), CollectError> {
+        if self.is_counting {
+            if let Some(found) = self.links.get_mut(&seen.inode()) {
+                *found += 1;
+            }
+            return Ok(());
+        }
+        if let Some(each) = &mut self.each {
+            each(&full);
+        }
+        if (self.is_wanted)(&full) {
+            self.count(&full)?;
+            if seen.links > 1 {
+                self.links.insert(seen.inode(), 0);
+            }
+            self.found.push(Artifact {
+                name: full,
+                size: seen.size,
+                seen,
+            });
+        }
+        Ok(())
+    }
+
     /// Counts a path that is kept in memory.
     fn count(&mut self, name: &str) -> Result<(), CollectError> {
         let max = self.limits.names_bytes_max;
-        self.names_bytes += name.len();
+        self.names_bytes += name.len() + PATH_BYTES;
         if self.names_bytes > max {
             return Err(CollectError::NamesTooLarge { max });
         }
@@ -235,7 +291,7 @@ impl Search<'_> {
 
     /// Notes what is left out, unless nobody asked for it.
     fn skip(&mut self, name: &str, reason: SkipReason) {
-        if !reason.may_hide_files() && !(self.is_wanted)(name) {
+        if self.is_counting || !reason.may_hide_files() && !(self.is_wanted)(name) {
             return;
         }
         if self.skipped.len() == self.limits.skipped_max {

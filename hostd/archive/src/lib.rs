@@ -37,7 +37,8 @@ mod zipped;
 mod tests;
 
 pub use collect::{
-    Artifact, Artifacts, CollectError, CollectLimits, Content, SkipReason, Skipped, collect,
+    Artifact, Artifacts, CollectError, CollectLimits, Content, PATH_BYTES, SkipReason, Skipped,
+    collect, each_file,
 };
 pub use error::ArchiveError;
 pub use inspect::{Inspected, inspect};

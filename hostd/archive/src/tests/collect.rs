@@ -10,7 +10,7 @@ use std::path::Path;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 use super::open;
-use crate::{Artifacts, CollectLimits, SkipReason, collect};
+use crate::{Artifacts, CollectLimits, PATH_BYTES, SkipReason, collect, each_file};
 
 /// Takes files of these names, and all files that are below a folder of these names.
 fn taken(folder: &Path, wanted: &[&str]) -> Artifacts {
@@ -180,8 +180,32 @@ fn every_bound_holds() {
             ..all.clone()
         })
     };
-    assert!(names(11).is_ok());
-    assert_eq!(names(10).unwrap_err().code(), "names_too_large");
+    let fits = 11 + 5 * PATH_BYTES;
+    assert!(names(fits).is_ok());
+    assert_eq!(names(fits - 1).unwrap_err().code(), "names_too_large");
+}
+
+#[test]
+fn every_file_is_shown_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["a", "c/d/e"] {
+        write(folder.path(), name, b"1");
+    }
+    symlink("a", folder.path().join("link")).unwrap();
+    let mut seen = Vec::new();
+    let shown = |limits: CollectLimits, seen: &mut Vec<String>| {
+        each_file(&open(folder.path()), &limits, &mut |name| {
+            seen.push(name.to_owned());
+        })
+    };
+    shown(CollectLimits::default(), &mut seen).unwrap();
+    seen.sort();
+    assert_eq!(seen, ["a", "c/d/e"]);
+    let few = CollectLimits {
+        visited_max: 3,
+        ..CollectLimits::default()
+    };
+    assert_eq!(shown(few, &mut seen).unwrap_err().code(), "too_many_names");
 }
 
 #[test]
