@@ -9,6 +9,7 @@ mod images;
 mod leases;
 mod leftovers;
 mod live;
+mod memory;
 mod network;
 mod others;
 pub(crate) mod packing;

@@ -129,7 +129,9 @@ fn none_is_lost_and_none_is_tested_twice() {
             });
             assert!(tested.count() <= 1, "{job}");
             repeated += attempts.len() - 1;
-            let is_cut_off = job["runs"][0]["code"] == "infra.server_restarted";
+            // A job that ran at two of the kills is suspected of them.
+            let cut_off = ["infra.server_restarted", "infra.server_died"];
+            let is_cut_off = cut_off.map(Value::from).contains(&job["runs"][0]["code"]);
             assert!(is_cut_off || job["verdict"] == "success", "{job}");
         }
     }

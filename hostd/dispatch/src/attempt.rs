@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use base::config::AtQuota;
@@ -11,7 +11,8 @@ use evidence::redact::Words;
 use jobs::{Bench, Cancel, Event as Told, Live, Runner, StartError, Task, Watch};
 use lab::blobs::{Blobs, Staged};
 use lab::leases::{Claim, HOLDER_CHARS_MAX, LeaseError, Leases, Released, Shown, TTL_S};
-use pipeline::plan::{Artifact, Plan};
+use pipeline::Caps;
+use pipeline::plan::{Artifact, Plan, Role};
 use scheduler::{AttemptId, Ending, Infra};
 use tokio::sync::oneshot;
 use tracing::warn;
@@ -60,12 +61,42 @@ pub(crate) struct Tools {
     pub(crate) vault: Arc<Vault>,
     /// As it is configured now, which it may not have been when a job was submitted.
     pub(crate) network: Network,
+    pub(crate) caps: Caps,
+    /// Held while a pipeline is read, so that no more than one takes memory.
+    pub(crate) reading: Mutex<()>,
+}
+
+impl Tools {
+    /// What the run of an attempt comes to, and those that it needs to know of. None if the pipeline cannot be read any
+    /// more, or does not come to that run.
+    fn plan(&self, job: &str, attempt: &Attempt) -> Option<Plan> {
+        let _turn = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
+        let definition = self.files.definition(job);
+        let definition = definition
+            .inspect_err(|error| warn!(job, %error, "the pipeline of a job cannot be read"))
+            .ok()?;
+        let pipeline = pipeline::parse(&definition, &self.caps).ok()?;
+        let place = attempt.id.task.task as usize;
+        let mut plan = pipeline::expand_one(&pipeline, &self.caps, place);
+        let own = plan.runs.get(place)?;
+        if own.id != attempt.run {
+            return None;
+        }
+        let built_by = match &own.role {
+            Role::Bench { build, .. } => build.clone(),
+            Role::Build { .. } => None,
+        };
+        plan.runs
+            .retain(|run| run.id == attempt.run || Some(&run.id) == built_by.as_ref());
+        Some(plan)
+    }
 }
 
 /// An attempt to carry out.
 pub(crate) struct Attempt {
     pub(crate) id: AttemptId,
-    pub(crate) plan: Arc<Plan>,
+    /// The id of its run.
+    pub(crate) run: String,
     /// Organisation, and branch or tag, whose secrets it gets.
     pub(crate) org: String,
     pub(crate) reference: Option<String>,
@@ -241,7 +272,10 @@ async fn on_thread(tools: Arc<Tools>, attempt: Attempt, events: Events) -> Ended
 fn blocking(tools: &Tools, attempt: &Attempt, events: Events) -> Ended {
     let job = attempt.id.task.job.to_string();
     let number = attempt.id.number;
-    let Some(run) = attempt.plan.runs.get(attempt.id.task.task as usize) else {
+    let Some(plan) = tools.plan(&job, attempt) else {
+        return Ended::of(Ending::DefinitionError);
+    };
+    let Some(run) = plan.runs.iter().find(|run| run.id == attempt.run) else {
         return Ended::of(Ending::DefinitionError);
     };
     let mut secrets = match secrets_of(tools, attempt, run) {
@@ -275,7 +309,7 @@ fn blocking(tools: &Tools, attempt: &Attempt, events: Events) -> Ended {
     };
     let task = Task {
         org: attempt.org.clone(),
-        plan: &attempt.plan,
+        plan: &plan,
         run,
         source: tools.files.source(&job),
         leave_out: Vec::new(),

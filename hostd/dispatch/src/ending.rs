@@ -93,6 +93,7 @@ pub(crate) fn code(ending: Ending) -> &'static str {
             Infra::DiskFull => "infra.disk_full",
             Infra::JailNotStarted => "infra.jail",
             Infra::ServerRestarted => "infra.server_restarted",
+            Infra::ServerDied => "infra.server_died",
             Infra::OrgQuota => "infra.org_quota",
             Infra::Unreadable => "infra.unreadable",
             Infra::SecretUnavailable => "infra.secret_unavailable",

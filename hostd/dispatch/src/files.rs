@@ -5,6 +5,7 @@
 //! jobs/<job>/source/               its sources, until it is over
 //! jobs/<job>/<attempt>/log, index  what the attempt wrote
 //! jobs/<job>/<attempt>/artifacts/  what it made, until it has ended
+//! jobs/<job>/<attempt>/cases       the cases that its tests wrote
 //! jobs/<job>/<attempt>/end.json    how it ended, step by step
 //! work/                            places of running attempts, and caches
 //! ```
@@ -14,6 +15,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use base::{folder, private};
+use jobs::CASES_FILE;
 
 /// The pipeline's text.
 pub const DEFINITION: &str = "definition";
@@ -24,7 +26,7 @@ const END: &str = "end.json";
 const ARTIFACTS: &str = "artifacts";
 
 /// What an attempt leaves in its folder.
-pub const ATTEMPT_FILES: [&str; 3] = [LOG, INDEX, END];
+pub const ATTEMPT_FILES: [&str; 4] = [LOG, INDEX, CASES_FILE, END];
 
 /// Most bytes of a pipeline's text that are read back.
 const DEFINITION_BYTES_MAX: u64 = 4 << 20;
@@ -80,6 +82,11 @@ impl Files {
         self.attempt(job, number).join(INDEX)
     }
 
+    /// The cases that tests of an attempt wrote.
+    pub(crate) fn cases(&self, job: &str, number: u32) -> PathBuf {
+        self.attempt(job, number).join(CASES_FILE)
+    }
+
     pub(crate) fn end(&self, job: &str, number: u32) -> PathBuf {
         self.attempt(job, number).join(END)
     }
@@ -103,6 +110,11 @@ impl Files {
         file.sync_all()?;
         File::open(&folder)?.sync_all()?;
         File::open(&self.jobs)?.sync_all()
+    }
+
+    /// Whether a job's pipeline is there.
+    pub(crate) fn has_definition(&self, job: &str) -> bool {
+        self.job(job).join(DEFINITION).is_file()
     }
 
     /// The text of a job's pipeline.

@@ -6,24 +6,40 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use admission::{Held, Memory};
 use archive::{ArchiveError, Limits, UnpackError};
 use base::private;
 use base::space::Space;
 use jobs::ImageOptions;
 use lab::blobs::{Blobs, Staged};
-use pipeline::plan::Plan;
+use pipeline::plan::{Plan, Role};
 use pipeline::{Caps, Code, Pipeline};
+use scheduler::{Stored, Submission};
+use serde::Serialize;
 use sha2::{Digest, Sha256};
-use store::jobs::{Archive, Job, Request, RequestKey, TEXT_CHARS_MAX};
+use store::jobs::{Archive, Job, Request, RequestKey, Run, TEXT_CHARS_MAX};
 use vault::{Refusal, Vault};
 
 use crate::driver::Arrival;
 use crate::error::JobError;
+use crate::facts::Wants;
 use crate::files::{Files, gone};
 use crate::network::Network;
 use crate::record::{self, Entry};
 use crate::service::Submitter;
 use crate::submission;
+
+/// Bytes of memory that reading a pipeline takes for each of its bytes.
+const READING_FACTOR: u64 = 48;
+
+/// Bytes as JSON of what is stored of a job when it is queued.
+const RECORD_BYTES_MAX: u64 = 1 << 20;
+
+/// Bytes of memory that a job takes besides what is stored of it.
+const JOB_BYTES: u64 = 4 << 10;
+
+/// Bytes that the record of a job has of a file that a run makes, besides its name.
+const FILE_BYTES: usize = 128;
 
 /// What a job is made of.
 #[derive(Debug)]
@@ -62,6 +78,8 @@ pub(crate) struct Intake {
     pub(crate) space: Arc<Space>,
     pub(crate) vault: Arc<Vault>,
     pub(crate) network: Network,
+    /// Shared by all that callers can make large.
+    pub(crate) memory: Arc<Memory>,
 }
 
 /// The sources of a job that may be unpacked.
@@ -81,6 +99,8 @@ impl Intake {
     ) -> Result<Arrival, JobError> {
         check_texts(&new)?;
         let (definition, sources) = self.open(&new.source)?;
+        let reading = (definition.len() as u64).saturating_mul(READING_FACTOR);
+        let reading = self.memory.take(&by.org, reading).map_err(|_| scarce())?;
         let pipeline = self.read(&definition)?;
         let may = self
             .check_secrets(&pipeline, &definition, by, new.r#ref.as_deref())
@@ -94,7 +114,8 @@ impl Intake {
                 None
             }
         };
-        let plan = pipeline::expand(&pipeline, &self.caps);
+        let plan = pipeline::outline(&pipeline, &self.caps);
+        drop((pipeline, reading));
         let request = new.idempotency_key.as_deref().map(|key| {
             let key = RequestKey {
                 org: by.org.clone(),
@@ -108,6 +129,9 @@ impl Intake {
             };
             (key, request)
         });
+        let submission = submission::of(by, id, &plan);
+        let runs = record::runs(&plan);
+        let held = self.hold(by, &submission, &runs, &plan)?;
         let made = self.make_folder(id, &definition, sources.as_ref());
         if let Err(error) = made {
             // The error tells more than a folder that stays until the next start.
@@ -120,7 +144,6 @@ impl Intake {
             Source::Archive(staged, _) => (None, Some(staged)),
             Source::Again(job) => (Some(job.id), None),
         };
-        let submission = submission::of(by, id, &plan);
         let job = Job {
             id: id.to_owned(),
             org: by.org.clone(),
@@ -134,7 +157,7 @@ impl Intake {
             other_bytes: definition.len() as u64,
             queue: None,
             end: None,
-            runs: record::runs(&plan),
+            runs,
             attempts: Vec::new(),
             created_ms: now_ms,
             started_ms: None,
@@ -143,7 +166,8 @@ impl Intake {
         Ok(Arrival {
             entry: Entry {
                 job: Arc::new(job),
-                plan: Arc::new(plan),
+                job_ms: submission::job_ms(&submission),
+                _held: Arc::new(held),
                 told: None,
             },
             submission,
@@ -153,10 +177,39 @@ impl Intake {
         })
     }
 
-    /// What a pipeline comes to that was taken in before.
-    pub(crate) fn plan(&self, definition: &str) -> Result<Plan, JobError> {
-        let pipeline = self.read(definition)?;
-        Ok(pipeline::expand(&pipeline, &self.caps))
+    /// Memory for a job that waits and runs.
+    fn hold(
+        &self,
+        by: &Submitter,
+        submission: &Submission<Wants>,
+        runs: &[Run],
+        plan: &Plan,
+    ) -> Result<Held, JobError> {
+        let files = plan.runs.iter().map(|run| match &run.role {
+            Role::Build { artifacts, .. } => {
+                let bytes = artifacts.iter().map(|name| FILE_BYTES + name.len());
+                bytes.sum::<usize>()
+            }
+            Role::Bench { .. } => 0,
+        });
+        let files: usize = files.sum();
+        let bytes = json_bytes(submission) + json_bytes(&runs) + files as u64;
+        if bytes > RECORD_BYTES_MAX {
+            return Err(JobError::Invalid {
+                field: "definition",
+                message: format!(
+                    "comes to {bytes} bytes of runs with what they need, {RECORD_BYTES_MAX} at most; split the pipeline"
+                ),
+            });
+        }
+        let held = self.memory.take(&by.org, memory_bytes(bytes));
+        held.map_err(|_| scarce())
+    }
+
+    /// Memory for a job that waited or ran before the server was started.
+    pub(crate) fn hold_again(&self, job: &Job, stored: &Stored<Wants>) -> Held {
+        let bytes = json_bytes(stored) + json_bytes(&job.runs) + json_bytes(&job.attempts);
+        self.memory.note(&job.org, memory_bytes(bytes))
     }
 
     fn read(&self, definition: &str) -> Result<Pipeline, JobError> {
@@ -327,6 +380,21 @@ impl Intake {
             Err(error) => Err(JobError::Files(to.to_owned(), io::Error::other(error))),
         }
     }
+}
+
+/// What a record takes in memory that has so many bytes as JSON.
+fn memory_bytes(record: u64) -> u64 {
+    record.saturating_mul(2).saturating_add(JOB_BYTES)
+}
+
+fn json_bytes(value: &impl Serialize) -> u64 {
+    serde_json::to_vec(value).map_or(u64::MAX / 4, |text| text.len() as u64)
+}
+
+fn scarce() -> JobError {
+    JobError::Full(
+        "the jobs of the organisation take as much memory as they may (jobs.memory_mib); submit again when some have ended, or make the pipeline smaller".to_owned(),
+    )
 }
 
 fn refused(error: ArchiveError) -> JobError {

@@ -165,7 +165,7 @@ async fn send(logs: Vec<AttemptLog>, to: mpsc::Sender<io::Result<Bytes>>) {
 }
 
 /// Whether the client took it in time.
-async fn pass(to: &mpsc::Sender<io::Result<Bytes>>, bytes: Bytes) -> bool {
+pub(crate) async fn pass(to: &mpsc::Sender<io::Result<Bytes>>, bytes: Bytes) -> bool {
     matches!(
         timeout(PIECE_WAIT_MAX, to.send(Ok(bytes))).await,
         Ok(Ok(()))

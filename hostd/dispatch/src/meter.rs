@@ -61,6 +61,8 @@ pub struct Figures {
     pub unreadable: u64,
     /// Bytes that jobs keep on disk.
     pub stored_bytes: u64,
+    /// Bytes of memory that jobs take: see `jobs.memory_mib`.
+    pub memory_bytes: u64,
 }
 
 /// All states that an unfinished job can have, and their words.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use admission::Held;
 use pipeline::plan::{Plan, Role};
 use scheduler::{AttemptId, Axes, Ending, JobId, Stored};
 use serde::Serialize;
@@ -12,11 +13,15 @@ use store::notices::Standing;
 use crate::ending::Told;
 use crate::facts::Wants;
 
-/// An unfinished job: what is stored of it, and what is to be done.
+/// An unfinished job: what is stored of it. What is to be done is read from its pipeline when it is done.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
+    /// Its place in the queue is left out: the scheduler knows it. That it has one is there.
     pub(crate) job: Arc<Job>,
-    pub(crate) plan: Arc<Plan>,
+    /// How long it may take, in milliseconds.
+    pub(crate) job_ms: u64,
+    /// The memory that it takes.
+    pub(crate) _held: Arc<Held>,
     /// How the job stands as far as others are told; none for one that is not queued yet.
     pub(crate) told: Option<Standing>,
 }
@@ -204,7 +209,16 @@ impl Entry {
     pub(crate) fn goes_on(&mut self, stored: &Stored<Wants>) {
         let job = self.job_mut();
         job.axes = axes_value(stored.axes);
-        job.queue = serde_json::to_value(stored).ok();
+        job.queue = Some(Value::Null);
+    }
+
+    /// What is stored of it.
+    pub(crate) fn record(&self, stored: Option<&Stored<Wants>>) -> Job {
+        let mut job = Job::clone(&self.job);
+        if let Some(stored) = stored {
+            job.queue = serde_json::to_value(stored).ok();
+        }
+        job
     }
 
     /// A run is over; its last attempt, if that had begun, has ended before.

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use base::clock::Clock;
 use lab::leases::{Leases, Shown};
-use scheduler::{Decision, Ending, Limits, Quarantine, Scheduler, State, Stored};
+use scheduler::{Before, Decision, Ending, Limits, Quarantine, Scheduler, State, Stored};
 use store::commit_statuses::Audience;
 use store::jobs::{Changes, Found, Job};
 use store::{Store, StoreError};
+use tokio::runtime::Handle;
 use tracing::{error, info, warn};
 
 use crate::aside;
@@ -22,6 +23,7 @@ use crate::log;
 use crate::notice;
 use crate::quota::Ledger;
 use crate::record::{self, Entry};
+use crate::submission;
 
 /// Why no job gets a device whose quarantine cannot be read.
 const QUARANTINE_UNREADABLE: &str =
@@ -33,7 +35,7 @@ pub(crate) struct Restored {
     pub(crate) entries: HashMap<String, Entry>,
     pub(crate) decisions: Vec<Decision>,
     /// Jobs that are left as they are stored, since they cannot be read.
-    pub(crate) unreadable: u64,
+    pub(crate) unreadable: Vec<String>,
 }
 
 /// What of the stored jobs can go on.
@@ -43,15 +45,15 @@ struct Readable {
     queue: Vec<Stored<Wants>>,
     /// Those that cannot, as they ended.
     broken: Vec<Job>,
-    unreadable: u64,
+    unreadable: Vec<String>,
 }
 
 /// Reads what was stored of the jobs `open`.
 pub(crate) async fn restore(
     store: &Store,
     intake: &Intake,
-    open: Vec<Found>,
-    limits: Limits,
+    open: Vec<(String, String)>,
+    (limits, before): (Limits, Before),
     (board, ledger, repositories): (&Board, &Ledger, &Arc<[Audience]>),
     clock: &Clock,
 ) -> Result<Restored, OpenError> {
@@ -66,15 +68,24 @@ pub(crate) async fn restore(
         // Numbers count from 1, so none has come this far.
         now_ms
     });
-    let intake = intake.clone();
-    let read = tokio::task::spawn_blocking(move || read(&intake, open, now_ms)).await;
+    let (own, from) = (intake.clone(), store.clone());
+    let runtime = Handle::current();
+    let read = tokio::task::spawn_blocking(move || {
+        // One after the other: their records together may be more than the memory has room for.
+        let found = open.into_iter().filter_map(|(org, id)| {
+            let read = from.read(move |s| store::jobs::by_id(s, &org, &id));
+            runtime.block_on(read).transpose()
+        });
+        read(&own, found, now_ms)
+    });
+    let read = read.await.map_err(|_| StoreError::Panicked)??;
     let Readable {
         mut entries,
         queue,
         mut broken,
         unreadable,
-    } = read.map_err(|_| StoreError::Panicked)?;
-    let (scheduler, decisions, refused) = Scheduler::restore(limits, epoch, queue, now_ms);
+    } = read;
+    let (scheduler, decisions, refused) = Scheduler::restore(limits, epoch, queue, before, now_ms);
     for job in refused {
         if let Some(entry) = entries.remove(&*job.0) {
             error!(%job, "a stored job contradicts itself; the job ends");
@@ -130,10 +141,14 @@ fn quarantine_of(device: &str, stored: Option<store::jobs::Quarantine>) -> Quara
 }
 
 /// Reads the files of unfinished jobs. Blocks on the disk.
-fn read(intake: &Intake, jobs: Vec<Found>, now_ms: u64) -> Readable {
+fn read(
+    intake: &Intake,
+    jobs: impl Iterator<Item = Result<Found, StoreError>>,
+    now_ms: u64,
+) -> Result<Readable, StoreError> {
     let mut readable = Readable::default();
     for found in jobs {
-        let mut job = match found {
+        let mut job = match found? {
             Found::Job(job) => *job,
             Found::Unreadable(job) => {
                 error!(
@@ -141,7 +156,7 @@ fn read(intake: &Intake, jobs: Vec<Found>, now_ms: u64) -> Readable {
                     error = %job.error,
                     "what is stored of a job cannot be read; it is left as it is"
                 );
-                readable.unreadable += 1;
+                readable.unreadable.push(job.id);
                 continue;
             }
         };
@@ -154,29 +169,30 @@ fn read(intake: &Intake, jobs: Vec<Found>, now_ms: u64) -> Readable {
                 continue;
             }
         };
-        let definition = intake.files.definition(&job.id);
-        let plan = definition.ok().and_then(|text| intake.plan(&text).ok());
-        let Some(plan) = plan.filter(|plan| plan.runs.len() == job.runs.len()) else {
+        // What it says is read when an attempt begins.
+        if !intake.files.has_definition(&job.id) {
             warn!(
                 job = job.id,
-                "a queued job's pipeline is gone, or not valid any more; the job ends"
+                "a queued job's pipeline is gone; the job ends"
             );
             let over = ended(job, Ending::DefinitionError, now_ms);
             readable.broken.push(over);
             continue;
-        };
+        }
         if let Err(error) = intake.mend_sources(&job) {
             warn!(job = job.id, %error, "failed to unpack the sources of a queued job again");
         }
-        readable.queue.push(stored);
-        let entry = Entry {
+        let mut entry = Entry {
             told: Some(notice::standing(&job)),
+            job_ms: submission::job_ms(&stored.submission),
+            _held: Arc::new(intake.hold_again(&job, &stored)),
             job: Arc::new(job),
-            plan: Arc::new(plan),
         };
+        entry.goes_on(&stored);
+        readable.queue.push(stored);
         readable.entries.insert(entry.job.id.clone(), entry);
     }
-    readable
+    Ok(readable)
 }
 
 /// The job's place in the queue, or why it has none.

@@ -17,6 +17,7 @@ use jobs::Runner;
 use lab::blobs::Blobs;
 use lab::devices::Devices;
 use lab::leases::Leases;
+use scheduler::Before;
 use store::commit_statuses::Audience;
 use store::jobs::Job;
 use store::{Store, StoreError};
@@ -34,6 +35,7 @@ use crate::files::Files;
 use crate::intake::{Intake, NewJob, Source};
 use crate::isolation::Isolation;
 use crate::meter::Figures;
+use crate::quota::Ledger;
 use crate::restore;
 use crate::tidy::{self, Tidy};
 use crate::turns::Turns;
@@ -103,7 +105,7 @@ pub struct Jobs {
     blobs: Arc<Blobs>,
     board: Arc<Board>,
     events: Events,
-    turns: Turns,
+    turns: Arc<Turns>,
     tools: Arc<Tools>,
     isolation: Arc<Isolation>,
     drain_wait: Duration,
@@ -153,25 +155,31 @@ impl Jobs {
         } = begun;
         let intake = intake(&files, &config, &parts);
         let overview = parts.store.jobs_overview().await?;
-        let ledger = Arc::new(count(config.org_gib_max, &overview));
+        let ledger = Arc::new(Ledger::new(config.org_gib_max));
         let strays = tidy::strays(&files, &overview).await?;
         let board = Arc::<Board>::default();
         let (events, inbox) = Events::new();
+        let before = match parts.store.read(store::jobs::was_running).await? {
+            true => Before::Died,
+            false => Before::Stopped,
+        };
         let restored = restore::restore(
             &parts.store,
             &intake,
             overview.open,
-            limits(&config),
+            (limits(&config), before),
             (&board, &ledger, &parts.repositories),
             &parts.clock,
         );
         let restored = restored.await?;
+        count(&ledger, &overview.heads, &restored.unreadable);
         restore::release(&parts.leases);
         let mut runner = runner.await.map_err(|_| StoreError::Panicked)??;
         // What jobs leave free is what captures and uploads do.
         runner.leave_free(parts.space.look().floor_bytes);
         let tools = Arc::new(tools(runner, &files, &config, &parts, ledger));
-        let (unreadable, decisions) = (restored.unreadable, restored.decisions);
+        let unreadable = restored.unreadable.len() as u64;
+        let decisions = restored.decisions;
         let driver = Driver {
             scheduler: restored.scheduler,
             entries: restored.entries,
@@ -206,7 +214,7 @@ impl Jobs {
             blobs: parts.blobs,
             board,
             events,
-            turns: Turns::new(),
+            turns: Arc::new(Turns::new()),
             tools,
             isolation,
             drain_wait: Duration::from_millis(config.drain_ms),
@@ -219,6 +227,7 @@ impl Jobs {
     pub fn settle_in(&self) {
         self.isolation.clone().look();
         sweep_places(self.tools.clone());
+        tokio::spawn(note_running(self.store.clone(), true));
         tokio::spawn(tidy::keep(Arc::downgrade(&self.tidy)));
     }
 
@@ -234,6 +243,7 @@ impl Jobs {
             quarantined: self.board.quarantined(),
             unreadable: self.unreadable,
             stored_bytes: self.tools.ledger.total(),
+            memory_bytes: self.intake.memory.held(),
             ..counted
         }
     }
@@ -352,6 +362,14 @@ impl Jobs {
             Ok(_) => info!("no job runs any more"),
             Err(_) => warn!("jobs that still run are cut off"),
         }
+        note_running(self.store.clone(), false).await;
+    }
+}
+
+/// Notes whether the server ends in good order if it ends now: the next start asks for that.
+async fn note_running(store: Store, is_running: bool) {
+    if let Err(error) = store.jobs_running(is_running).await {
+        warn!(%error, "failed to note whether jobs may be running");
     }
 }
 

@@ -26,6 +26,11 @@ fn start_ms(plan: &Plan) -> u64 {
     }
 }
 
+/// How long a job may take, in milliseconds, as its runs are told.
+pub(crate) fn job_ms(submission: &Submission<Wants>) -> u64 {
+    submission.clocks.job_ms.saturating_sub(GRACE_MS)
+}
+
 /// What is submitted of a job.
 pub(crate) fn of(by: &Submitter, id: &str, plan: &Plan) -> Submission<Wants> {
     let place = |id: &String| {

@@ -46,10 +46,10 @@ fn build() -> RunResult {
     RunResult {
         class: "fw.debug".to_owned(),
         duration_us: 9_800_000,
-        cases: vec![case("build", 9800, Outcome::Passed)],
         attempts: 1,
         ..RunResult::default()
     }
+    .with_cases(vec![case("build", 9800, Outcome::Passed)])
 }
 
 fn smoke() -> RunResult {
@@ -81,27 +81,26 @@ fn smoke() -> RunResult {
     RunResult {
         class: "smoke.debug.f0".to_owned(),
         device: Some("bench-1".to_owned()),
-        network: None,
         attempts: 2,
         duration_us: 21_000_000,
-        whole: None,
-        cases: vec![
-            case("banner", 812, Outcome::Passed),
-            Case {
-                captures: vec![capture],
-                links: vec![(
-                    "The whole capture".to_owned(),
-                    "/captures/01JD8Q".to_owned(),
-                )],
-                ..case("sensor answers", 1900, Outcome::Failed(fault))
-            },
-            Case {
-                output: "test_boot.py .. [100%]".to_owned(),
-                ..case("tests.test_boot::test_banner", 1240, Outcome::Passed)
-            },
-            case("calibration", 0, Outcome::Skipped("not reached".to_owned())),
-        ],
+        ..RunResult::default()
     }
+    .with_cases(vec![
+        case("banner", 812, Outcome::Passed),
+        Case {
+            captures: vec![capture],
+            links: vec![(
+                "The whole capture".to_owned(),
+                "/captures/01JD8Q".to_owned(),
+            )],
+            ..case("sensor answers", 1900, Outcome::Failed(fault))
+        },
+        Case {
+            output: "test_boot.py .. [100%]".to_owned(),
+            ..case("tests.test_boot::test_banner", 1240, Outcome::Passed)
+        },
+        case("calibration", 0, Outcome::Skipped("not reached".to_owned())),
+    ])
 }
 
 fn lost() -> RunResult {
@@ -113,12 +112,11 @@ fn lost() -> RunResult {
     RunResult {
         class: "smoke.debug.g4".to_owned(),
         device: Some("bench-2".to_owned()),
-        network: None,
         attempts: 2,
         duration_us: 3_100_000,
-        whole: None,
-        cases: vec![case("flash", 3100, Outcome::BenchFailed(fault))],
+        ..RunResult::default()
     }
+    .with_cases(vec![case("flash", 3100, Outcome::BenchFailed(fault))])
 }
 
 fn spans() -> Vec<Span> {

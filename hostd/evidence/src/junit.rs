@@ -3,115 +3,283 @@
 //! GitLab shows `classname` as the suite, drops a case with a name that it has already seen there, and reads
 //! the content of `<failure>`, not its attributes. Jenkins and GitLab both take attachments from
 //! `[[ATTACHMENT|path]]` in `<system-out>`, GitLab only from the first one. So the class is
-//! `bench.variant.pack`, names are made unique, and each case has one `<system-out>`. A fault of the bench is
-//! an `<error>`, a fault of the firmware a `<failure>`.
+//! `bench.variant.pack`, names are made unique, and each case has one `<system-out>`, in which nothing that a test wrote
+//! is an attachment. A fault of the bench is an `<error>`, a fault of the firmware a `<failure>`.
 
 mod read;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashSet;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::collections::hash_map::RandomState;
 use std::fmt::Write as _;
+use std::hash::BuildHasher;
 use std::io;
 use std::time::Duration;
 
-use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
+use quick_xml::Writer;
+use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 
-pub use read::{Bounds, ReadError, read};
+pub use read::{Bounds, ReadError, read, read_all};
 
+use crate::making::{Bits, Document, Making, Part, write_all};
 use crate::result::{Case, Fault, JobResult, Outcome, RunResult};
+
+/// How an attachment begins in the output of a case, for those who read it.
+const ATTACHMENT: &str = "[[ATTACHMENT|";
+
+/// What stands for that in the output of a test, which may attach nothing.
+const NO_ATTACHMENT: &str = "[ [ATTACHMENT|";
 
 /// Writes the cases of a job.
 ///
 /// # Errors
-/// `out` cannot be written to.
+/// A case cannot be read, or `out` cannot be written to.
 pub fn write(job: &JobResult, out: impl io::Write) -> io::Result<()> {
-    let mut report = Report::new(clean(&job.name));
-    report.set_time(Duration::from_micros(job.duration_us));
-    for run in &job.runs {
-        report.add_test_suite(suite(job, run));
-    }
-    report.serialize(out).map_err(io::Error::other)
+    write_all(bits(job.clone()), out)
 }
 
-fn suite(job: &JobResult, run: &RunResult) -> TestSuite {
-    let mut suite = TestSuite::new(clean(&run.class));
-    suite.set_time(Duration::from_micros(run.duration_us));
-    suite.add_property(Property::new("hostd.job", clean(&job.id)));
-    if let Some(device) = &run.device {
-        suite.add_property(Property::new("hostd.device", clean(device)));
-    }
-    if let Some(network) = &run.network {
-        suite.add_property(Property::new("hostd.network", clean(network)));
-    }
-    if run.attempts > 1 {
-        suite.add_property(Property::new("hostd.attempts", run.attempts.to_string()));
-    }
-    if let Some(commit) = &job.commit {
-        suite.add_property(Property::new("hostd.commit", clean(commit)));
-    }
-    let mut names = HashSet::new();
-    for case in run.told() {
-        let name = unused_name(&clean(&case.name), &mut names);
-        suite.add_test_case(test_case(run, case, &name));
-    }
-    suite
+/// The cases of a job, bit by bit.
+#[must_use]
+pub fn bits(job: JobResult) -> impl Bits {
+    let junit = Junit {
+        xml: Writer::new_with_indent(Vec::new(), b' ', 4),
+        names: Names::default(),
+    };
+    Making::new(job, junit)
 }
 
-/// `name`, or if it was used before, `name` with a number after it.
-fn unused_name(name: &str, names: &mut HashSet<String>) -> String {
-    let numbered = (2..).map(|number| format!("{name} ({number})"));
-    let mut possible = std::iter::once(name.to_owned()).chain(numbered);
-    let unused = possible.find(|name| !names.contains(name));
-    let unused = unused.unwrap_or_default();
-    names.insert(unused.clone());
-    unused
+struct Junit {
+    xml: Writer<Vec<u8>>,
+    /// Of the suite that is being written.
+    names: Names,
 }
 
-fn test_case(run: &RunResult, case: &Case, name: &str) -> TestCase {
-    let mut test = TestCase::new(name, status(&case.outcome));
-    test.set_classname(clean(&run.class));
-    test.set_time(Duration::from_micros(case.duration_us));
-    for (name, address) in &case.links {
-        test.add_property(Property::new(clean(name), clean(address)));
+impl Document for Junit {
+    fn write(&mut self, job: &JobResult, part: Part<'_>, out: &mut Vec<u8>) -> io::Result<()> {
+        match part {
+            Part::Begin => self.begin(job)?,
+            Part::Run(run) => self.suite(job, run)?,
+            Part::Case(run, case) => self.case(run, case)?,
+            Part::RunEnd(_) => self.end("testsuite")?,
+            Part::End => {
+                self.end("testsuites")?;
+                self.xml.write_indent()?;
+            }
+        }
+        out.append(self.xml.get_mut());
+        Ok(())
     }
-    let mut output = clean(&case.output);
+}
+
+impl Junit {
+    fn begin(&mut self, job: &JobResult) -> io::Result<()> {
+        self.event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
+        let counts = job.counts();
+        let [tests, skipped, failures, errors] = [
+            counts.all(),
+            counts.skipped,
+            counts.failed,
+            counts.bench_failed,
+        ]
+        .map(|count| count.to_string());
+        let time = seconds(job.duration_us);
+        self.start(
+            "testsuites",
+            &[
+                ("name", &job.name),
+                ("tests", &tests),
+                ("skipped", &skipped),
+                ("failures", &failures),
+                ("errors", &errors),
+                ("time", &time),
+            ],
+        )
+    }
+
+    fn suite(&mut self, job: &JobResult, run: &RunResult) -> io::Result<()> {
+        self.names = Names::default();
+        let counts = run.told_counts();
+        let [tests, skipped, errors, failures] = [
+            counts.all(),
+            counts.skipped,
+            counts.bench_failed,
+            counts.failed,
+        ]
+        .map(|count| count.to_string());
+        let time = seconds(run.duration_us);
+        self.start(
+            "testsuite",
+            &[
+                ("name", &run.class),
+                ("tests", &tests),
+                ("skipped", &skipped),
+                ("errors", &errors),
+                ("failures", &failures),
+                ("time", &time),
+            ],
+        )?;
+        let attempts = (run.attempts > 1).then(|| run.attempts.to_string());
+        let cut = (run.cut_bytes > 0).then(|| run.cut_bytes.to_string());
+        let properties = [
+            ("hostd.job", Some(&job.id)),
+            ("hostd.device", run.device.as_ref()),
+            ("hostd.network", run.network.as_ref()),
+            ("hostd.attempts", attempts.as_ref()),
+            ("hostd.commit", job.commit.as_ref()),
+            ("hostd.cut_bytes", cut.as_ref()),
+        ];
+        let known = properties
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value?.as_str())));
+        self.properties(known)
+    }
+
+    fn case(&mut self, run: &RunResult, case: &Case) -> io::Result<()> {
+        let name = self.names.unused(&clean(&case.name));
+        let time = seconds(case.duration_us);
+        let attributes: [(&str, &str); 3] =
+            [("name", &name), ("classname", &run.class), ("time", &time)];
+        let output = output(case);
+        let is_bare = case.links.is_empty() && output.is_empty();
+        if is_bare && case.outcome == Outcome::Passed {
+            return self.event(Event::Empty(element("testcase", &attributes)));
+        }
+        self.start("testcase", &attributes)?;
+        let links = case.links.iter();
+        let links = links.map(|(name, address)| (name.as_str(), address.as_str()));
+        if !case.links.is_empty() {
+            self.properties(links)?;
+        }
+        self.outcome(&case.outcome)?;
+        if !output.is_empty() {
+            self.text("system-out", &[], &output)?;
+        }
+        self.end("testcase")
+    }
+
+    fn outcome(&mut self, outcome: &Outcome) -> io::Result<()> {
+        let (name, fault) = match outcome {
+            Outcome::Passed => return Ok(()),
+            Outcome::Skipped(why) => {
+                let skipped = element("skipped", &[("message", why)]);
+                return self.event(Event::Empty(skipped));
+            }
+            Outcome::Failed(fault) => ("failure", fault),
+            Outcome::BenchFailed(fault) => ("error", fault),
+        };
+        let Fault {
+            kind,
+            message,
+            detail,
+        } = fault;
+        // Some readers show only the content, so it contains the message too.
+        let inside = clean(format!("{message}\n{detail}").trim_end()).into_owned();
+        self.text(name, &[("message", message), ("type", kind)], &inside)
+    }
+
+    fn properties<'p>(
+        &mut self,
+        properties: impl Iterator<Item = (&'p str, &'p str)>,
+    ) -> io::Result<()> {
+        self.start("properties", &[])?;
+        for (name, value) in properties {
+            let property = element("property", &[("name", name), ("value", value)]);
+            self.event(Event::Empty(property))?;
+        }
+        self.end("properties")
+    }
+
+    fn text(&mut self, name: &str, attributes: &[(&str, &str)], clean: &str) -> io::Result<()> {
+        self.start(name, attributes)?;
+        self.event(Event::Text(BytesText::new(clean)))?;
+        self.end(name)
+    }
+
+    fn start(&mut self, name: &str, attributes: &[(&str, &str)]) -> io::Result<()> {
+        self.event(Event::Start(element(name, attributes)))
+    }
+
+    fn end(&mut self, name: &str) -> io::Result<()> {
+        self.event(Event::End(BytesEnd::new(name)))
+    }
+
+    fn event(&mut self, event: Event<'_>) -> io::Result<()> {
+        self.xml.write_event(event)
+    }
+}
+
+fn element<'e>(name: &'e str, attributes: &[(&str, &str)]) -> BytesStart<'e> {
+    let mut element = BytesStart::new(name);
+    for (name, value) in attributes {
+        element.push_attribute((*name, &*clean(value)));
+    }
+    element
+}
+
+/// What a case wrote, and behind it its attachments: those of the server alone.
+fn output(case: &Case) -> String {
+    let mut output = clean(&case.output).replace(ATTACHMENT, NO_ATTACHMENT);
     for attachment in &case.attachments {
         if !output.is_empty() && !output.ends_with('\n') {
             output.push('\n');
         }
         // Writing to a string cannot fail.
-        let _ = writeln!(output, "[[ATTACHMENT|{}]]", clean(attachment));
+        let _ = writeln!(output, "{ATTACHMENT}{}]]", clean(attachment));
     }
-    if !output.is_empty() {
-        test.set_system_out(output);
-    }
-    test
+    output
 }
 
-fn status(outcome: &Outcome) -> TestCaseStatus {
-    let fault = |kind, fault: &Fault| {
-        let mut status = TestCaseStatus::non_success(kind);
-        status.set_type(clean(&fault.kind));
-        status.set_message(clean(&fault.message));
-        // Some readers show only the content, so it contains the message too.
-        let inside = format!("{}\n{}", fault.message, fault.detail);
-        status.set_description(clean(inside.trim_end()));
-        status
-    };
-    match outcome {
-        Outcome::Passed => TestCaseStatus::success(),
-        Outcome::Failed(why) => fault(NonSuccessKind::Failure, why),
-        Outcome::BenchFailed(why) => fault(NonSuccessKind::Error, why),
-        Outcome::Skipped(why) => {
-            let mut status = TestCaseStatus::skipped();
-            status.set_message(clean(why));
-            status
+fn seconds(us: u64) -> String {
+    format!("{:.3}", Duration::from_micros(us).as_secs_f64())
+}
+
+/// Without what only a terminal understands, and without the characters that no XML may contain.
+fn clean(text: &str) -> Cow<'_, str> {
+    let is_fine = |c: char| !(c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}'));
+    if text.chars().all(is_fine) {
+        return Cow::Borrowed(text);
+    }
+    let plain = strip_ansi_escapes::strip_str(text);
+    let kept = plain.chars().filter_map(|c| match c {
+        '\n' | '\r' | '\t' => Some(c),
+        '\0'..'\x20' => None,
+        '\u{fffe}' | '\u{ffff}' => Some('\u{fffd}'),
+        c => Some(c),
+    });
+    Cow::Owned(kept.collect())
+}
+
+/// Names that a suite has, each by a number that stands for it: a name costs the same however long it is.
+#[derive(Default)]
+struct Names {
+    numbers: RandomState,
+    /// With each, the number to try next behind it.
+    used: HashMap<u64, u32>,
+}
+
+impl Names {
+    /// `name`, or if it was used before, `name` with a number after it. However many are the same, each costs as much as
+    /// the first.
+    fn unused(&mut self, name: &str) -> String {
+        let of = self.numbers.hash_one(name);
+        let mut next = match self.used.get(&of) {
+            None => {
+                self.used.insert(of, 2);
+                return name.to_owned();
+            }
+            Some(next) => *next,
+        };
+        loop {
+            let numbered = format!("{name} ({next})");
+            next += 1;
+            let its = self.numbers.hash_one(&*numbered);
+            if !self.used.contains_key(&its) {
+                self.used.insert(its, 2);
+                self.used.insert(of, next);
+                return numbered;
+            }
         }
     }
-}
-
-/// Without the two characters that no XML may contain but the library leaves in.
-fn clean(text: &str) -> String {
-    text.replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
 }

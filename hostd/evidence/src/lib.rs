@@ -4,9 +4,11 @@
 //! The crate works on readers and writers that it is given. It opens no file, reads no clock and
 //! starts no thread, and its input may be damaged or untrusted.
 
+pub mod cases;
 pub mod fuzzing;
 pub mod junit;
 pub mod log;
+pub mod making;
 pub mod redact;
 pub mod report;
 pub mod result;

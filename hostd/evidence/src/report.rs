@@ -9,6 +9,8 @@ mod tests;
 use std::fmt::{self, Write as _};
 use std::io;
 
+use crate::cases::TEXT_BYTES_MAX;
+use crate::making::{Bits, Document, Making, Part, write_all};
 use crate::result::{Case, Fault, JobResult, Outcome, RunResult};
 
 /// Most bytes of a case's output that the page shows.
@@ -20,11 +22,33 @@ const LOG_BYTES_MAX: usize = 128 << 10;
 /// Writes the page.
 ///
 /// # Errors
-/// `out` cannot be written to.
-pub fn write(job: &JobResult, mut out: impl io::Write) -> io::Result<()> {
-    let mut page = String::new();
-    page_of(job, &mut page).map_err(io::Error::other)?;
-    out.write_all(page.as_bytes())
+/// A case cannot be read, or `out` cannot be written to.
+pub fn write(job: &JobResult, out: impl io::Write) -> io::Result<()> {
+    write_all(bits(job.clone()), out)
+}
+
+/// The page, bit by bit.
+#[must_use]
+pub fn bits(job: JobResult) -> impl Bits {
+    Making::new(job, Page)
+}
+
+struct Page;
+
+impl Document for Page {
+    fn write(&mut self, job: &JobResult, part: Part<'_>, out: &mut Vec<u8>) -> io::Result<()> {
+        let mut page = String::new();
+        let written = match part {
+            Part::Begin => begin(job, &mut page),
+            Part::Run(run) => run_begins(run, &mut page),
+            Part::Case(_, case) => case_of(case, &mut page),
+            Part::RunEnd(_) => page.write_str("</section>\n"),
+            Part::End => end(job, &mut page),
+        };
+        written.map_err(io::Error::other)?;
+        out.extend_from_slice(page.as_bytes());
+        Ok(())
+    }
 }
 
 /// A text with everything escaped that HTML would interpret, and without characters that no page may
@@ -69,7 +93,7 @@ fn time(us: u64) -> String {
     }
 }
 
-fn page_of(job: &JobResult, page: &mut String) -> fmt::Result {
+fn begin(job: &JobResult, page: &mut String) -> fmt::Result {
     let title = Text(&job.name);
     write!(
         page,
@@ -85,9 +109,10 @@ fn page_of(job: &JobResult, page: &mut String) -> fmt::Result {
         page.push_str("<h2>Timeline</h2>\n");
         picture::timeline(job, page)?;
     }
-    for run in &job.runs {
-        run_of(run, page)?;
-    }
+    Ok(())
+}
+
+fn end(job: &JobResult, page: &mut String) -> fmt::Result {
     log(job, page)?;
     page.push_str("</body></html>\n");
     Ok(())
@@ -134,20 +159,12 @@ fn summary(job: &JobResult, page: &mut String) -> fmt::Result {
     for (name, value) in facts.into_iter().filter(|(_, value)| !value.is_empty()) {
         write!(page, "<div><dt>{name}</dt><dd>{}</dd></div>", Text(value))?;
     }
+    let counts = job.counts();
     let counts = [
-        ("passed", job.count(|outcome| *outcome == Outcome::Passed)),
-        (
-            "failed",
-            job.count(|outcome| matches!(outcome, Outcome::Failed(_))),
-        ),
-        (
-            "bench failed",
-            job.count(|outcome| matches!(outcome, Outcome::BenchFailed(_))),
-        ),
-        (
-            "skipped",
-            job.count(|outcome| matches!(outcome, Outcome::Skipped(_))),
-        ),
+        ("passed", counts.passed),
+        ("failed", counts.failed),
+        ("bench failed", counts.bench_failed),
+        ("skipped", counts.skipped),
     ];
     let counts: Vec<String> = counts
         .iter()
@@ -165,7 +182,7 @@ fn summary(job: &JobResult, page: &mut String) -> fmt::Result {
     Ok(())
 }
 
-fn run_of(run: &RunResult, page: &mut String) -> fmt::Result {
+fn run_begins(run: &RunResult, page: &mut String) -> fmt::Result {
     write!(
         page,
         "<section><h2>{}</h2><p class=\"facts\">",
@@ -182,13 +199,18 @@ fn run_of(run: &RunResult, page: &mut String) -> fmt::Result {
         write!(page, ", with a network ({} addresses)", Text(network))?;
     }
     page.push_str("</p>\n");
-    if run.told().next().is_none() {
+    if run.cut_bytes > 0 {
+        writeln!(
+            page,
+            "<p class=\"facts\">{} bytes that its cases wrote are left out: a run keeps {} MiB of that. Every outcome \
+             is here.</p>",
+            run.cut_bytes,
+            TEXT_BYTES_MAX >> 20
+        )?;
+    }
+    if run.told_counts().all() == 0 {
         page.push_str("<p>It had no cases.</p>\n");
     }
-    for case in run.told() {
-        case_of(case, page)?;
-    }
-    page.push_str("</section>\n");
     Ok(())
 }
 

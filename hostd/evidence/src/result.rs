@@ -1,9 +1,14 @@
 //! What is known about a job once it has ended, as types: the one source of its JUnit and its page.
 
+use std::io;
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
+use crate::cases::{Cases, Counts, Source};
+
 /// A job.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default)]
 pub struct JobResult {
     /// Its id.
     pub id: String,
@@ -38,7 +43,7 @@ pub struct JobResult {
 }
 
 /// A run of a build, or of the bench steps with one firmware on one device.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct RunResult {
     /// `bench.variant.pack`, or the build's name: the class of its cases.
     pub class: String,
@@ -52,8 +57,12 @@ pub struct RunResult {
     pub duration_us: u64,
     /// The run as a whole, with what no case tells.
     pub whole: Option<Case>,
+    /// How many cases it has, by outcome.
+    pub counts: Counts,
+    /// Bytes of their text that were not kept.
+    pub cut_bytes: u64,
     /// Its cases, in the order in which they ran.
-    pub cases: Vec<Case>,
+    pub cases: Arc<dyn Source>,
 }
 
 /// A test case.
@@ -147,19 +156,55 @@ pub struct Span {
     pub failed: bool,
 }
 
+impl Default for RunResult {
+    fn default() -> Self {
+        Self {
+            class: String::new(),
+            device: None,
+            network: None,
+            attempts: 0,
+            duration_us: 0,
+            whole: None,
+            counts: Counts::default(),
+            cut_bytes: 0,
+            cases: Arc::new(Vec::new()),
+        }
+    }
+}
+
 impl RunResult {
-    /// Its cases as readers are told them: first the run as a whole, unless it went wrong in a case, which counts once.
-    pub fn told(&self) -> impl Iterator<Item = &Case> {
-        let is_told = |whole: &&Case| {
-            let is_same =
-                |case: &Case| whole.outcome.is_bad() && case.outcome.is_like(&whole.outcome);
-            !self.cases.iter().any(is_same)
-        };
-        self.whole
-            .as_ref()
-            .filter(is_told)
-            .into_iter()
-            .chain(&self.cases)
+    /// With these cases.
+    #[must_use]
+    pub fn with_cases(mut self, cases: Vec<Case>) -> Self {
+        self.counts = Counts::of(&cases);
+        self.cases = Arc::new(cases);
+        self
+    }
+
+    /// The run as a whole, unless it went wrong in a case, which counts once.
+    fn whole_as_case(&self) -> Option<&Case> {
+        let is_told =
+            |whole: &&Case| !whole.outcome.is_bad() || self.counts.like(&whole.outcome) == 0;
+        self.whole.as_ref().filter(is_told)
+    }
+
+    /// Its cases as readers see them: first the run as a whole, unless it went wrong in a case, which counts once.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    pub fn told(&self) -> io::Result<Cases> {
+        let whole = self.whole_as_case().cloned().map(Ok);
+        Ok(Box::new(whole.into_iter().chain(self.cases.open()?)))
+    }
+
+    /// How many cases readers see, by outcome.
+    #[must_use]
+    pub fn told_counts(&self) -> Counts {
+        let mut counts = self.counts;
+        if let Some(whole) = self.whole_as_case() {
+            counts.add(&whole.outcome);
+        }
+        counts
     }
 }
 
@@ -167,19 +212,17 @@ impl Outcome {
     fn is_bad(&self) -> bool {
         matches!(self, Self::Failed(_) | Self::BenchFailed(_))
     }
-
-    /// Whether both are the same but for what they say.
-    fn is_like(&self, other: &Self) -> bool {
-        std::mem::discriminant(self) == std::mem::discriminant(other)
-    }
 }
 
 impl JobResult {
-    /// Number of cases with this kind of outcome.
+    /// How many cases readers see, by outcome.
     #[must_use]
-    pub fn count(&self, which: fn(&Outcome) -> bool) -> usize {
-        let cases = self.runs.iter().flat_map(RunResult::told);
-        cases.filter(|case| which(&case.outcome)).count()
+    pub fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        for run in &self.runs {
+            counts += run.told_counts();
+        }
+        counts
     }
 }
 
@@ -198,10 +241,12 @@ mod tests {
     fn told(whole: Outcome, other: Outcome) -> Vec<String> {
         let run = RunResult {
             whole: Some(case("test", whole)),
-            cases: vec![case("banner", other)],
             ..RunResult::default()
         };
-        run.told().map(|case| case.name.clone()).collect()
+        let run = run.with_cases(vec![case("banner", other)]);
+        let told: Vec<String> = run.told().unwrap().map(|case| case.unwrap().name).collect();
+        assert_eq!(run.told_counts().all(), told.len() as u64);
+        told
     }
 
     #[test]

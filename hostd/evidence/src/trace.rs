@@ -5,6 +5,7 @@
 //! timeline of a job that was killed can be opened too. Format: "Trace Event Format", Google, as read by
 //! ui.perfetto.dev.
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 use serde_json::{Map, Value, json};
@@ -14,7 +15,8 @@ use serde_json::{Map, Value, json};
 #[derive(Debug)]
 pub struct Trace<W> {
     out: W,
-    rows: Vec<String>,
+    /// With the number of each, from 1.
+    rows: HashMap<String, usize>,
     is_empty: bool,
 }
 
@@ -30,7 +32,7 @@ impl<W: Write> Trace<W> {
         out.write_all(b"[\n")?;
         let mut trace = Self {
             out,
-            rows: Vec::new(),
+            rows: HashMap::new(),
             is_empty: true,
         };
         trace.meta("process_name", 0, json!({"name": job}))?;
@@ -98,6 +100,11 @@ impl<W: Write> Trace<W> {
         self.event("e", row, name, at_us, json!({"cat": "capture", "id": id}))
     }
 
+    /// What is written to.
+    pub fn out(&mut self) -> &mut W {
+        &mut self.out
+    }
+
     /// Ends the timeline and returns the writer.
     ///
     /// # Errors
@@ -142,11 +149,11 @@ impl<W: Write> Trace<W> {
 
     /// The number of a row; it gets its name on first use.
     fn row(&mut self, name: &str) -> io::Result<usize> {
-        if let Some(at) = self.rows.iter().position(|row| row == name) {
-            return Ok(at + 1);
+        if let Some(row) = self.rows.get(name) {
+            return Ok(*row);
         }
-        self.rows.push(name.to_owned());
-        let row = self.rows.len();
+        let row = self.rows.len() + 1;
+        self.rows.insert(name.to_owned(), row);
         self.meta("thread_name", row, json!({"name": name}))?;
         self.meta("thread_sort_index", row, json!({"sort_index": row}))?;
         Ok(row)

@@ -1,5 +1,6 @@
 //! Artifacts: files that a build left below `$HOSTD_OUT`, taken from there by name.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -14,6 +15,9 @@ use crate::disk::Floor;
 use crate::outcome::{Failure, Outcome};
 use crate::script::OUT;
 use crate::tree;
+
+/// Bytes of the paths of folders below `$HOSTD_OUT`, and of artifacts, that are kept while one looks for these.
+const NAMES_BYTES_MAX: usize = 8 << 20;
 
 /// Files that are named when one is not there.
 const TOLD_MAX: usize = 5;
@@ -112,6 +116,7 @@ fn limits() -> CollectLimits {
     CollectLimits {
         visited_max: tree::ENTRIES_MAX,
         depth_max: tree::DEPTH_MAX,
+        names_bytes_max: NAMES_BYTES_MAX,
         ..CollectLimits::default()
     }
 }
@@ -154,28 +159,47 @@ fn missing(name: &str, job: &Path) -> Outcome {
         name_bytes_max: TOLD_BYTES_MAX,
         ..limits()
     };
-    let found = open(job).map(|out| archive::collect(out, &|_| true, &limits));
-    let files = match found {
-        Ok(Ok(found)) => found.files,
-        // What is there is told if it can be.
-        Ok(Err(_)) | Err(_) => Vec::new(),
-    };
     let folder = plain(name).unwrap_or_default();
-    let is_in = |path: &str| folder.is_empty() || path != folder && is_at(path, &folder);
-    if files.iter().any(|file| is_in(&file.name)) {
+    let mut there = There::default();
+    let looked = open(job)
+        .map(|out| archive::each_file(&out, &limits, &mut |path| there.see(path, &folder)));
+    // What is there is told if it can be.
+    if !matches!(looked, Ok(Ok(()))) {
+        there = There::default();
+    }
+    if there.is_folder {
         return unfit(name, "it is no file; pack a folder into one, as with tar");
     }
-    let told: Vec<&str> = files
-        .iter()
-        .take(TOLD_MAX)
-        .map(|file| &*file.name)
-        .collect();
-    let more = match files.len() - told.len() {
+    let told: Vec<&str> = there.first.iter().map(String::as_str).collect();
+    let more = match there.count - told.len() {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
     let there = told.join(", ") + &more;
     Outcome::Failed(Failure::MissingArtifact(name.to_owned(), there))
+}
+
+/// What there is in place of a file that is missing: a few names of however many.
+#[derive(Default)]
+struct There {
+    first: BTreeSet<String>,
+    count: usize,
+    /// One is in a folder of the name that was looked for.
+    is_folder: bool,
+}
+
+impl There {
+    fn see(&mut self, path: &str, folder: &str) {
+        self.count += 1;
+        self.is_folder |= folder.is_empty() || path != folder && is_at(path, folder);
+        let is_early = self.first.last().is_none_or(|last| path < last.as_str());
+        if is_early || self.first.len() < TOLD_MAX {
+            self.first.insert(path.to_owned());
+        }
+        if self.first.len() > TOLD_MAX {
+            self.first.pop_last();
+        }
+    }
 }
 
 fn unfit(name: &str, why: impl ToString) -> Outcome {

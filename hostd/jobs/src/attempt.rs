@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use base::space;
+use evidence::cases::Counts;
 use evidence::redact::Secrets;
 use jail::Reach;
 use pipeline::plan::{EnvValue, Limits, Step};
 
 use crate::artifacts::Artifact;
 use crate::cancel::Cancel;
+use crate::cases::CaseFile;
 use crate::disk::Tenant;
 use crate::image::{Image, Wanted};
 use crate::live::{Event, Live};
@@ -42,6 +44,7 @@ pub(crate) struct Attempt<'a> {
     pub(crate) task: &'a Task<'a>,
     pub(crate) grounds: &'a Grounds<'a>,
     pub(crate) log: &'a RunLog<'a>,
+    pub(crate) cases: &'a CaseFile,
     pub(crate) live: &'a Live,
     pub(crate) cancel: &'a Cancel,
     /// What its commands see in place of this machine's programs.
@@ -214,6 +217,7 @@ impl Attempt<'_> {
                 end: now,
             },
             tail: String::new(),
+            counts: Counts::default(),
             cases: Vec::new(),
             captures: Vec::new(),
         }
@@ -243,8 +247,12 @@ impl Attempt<'_> {
         end
     }
 
-    /// Removes what the run left in its place, or keeps it.
+    /// Removes what the run left in its place, or keeps it. What somebody cancelled is removed when the place is given
+    /// back: it may be a million files, and whoever cancelled waits.
     pub(crate) fn leave(&self) {
+        if self.cancel.is_set() && self.task.keep.is_none() {
+            return;
+        }
         let left = match &self.task.keep {
             Some(folder) => self.keep(&folder.join(&self.task.run.id)),
             None => self.place().clear(),

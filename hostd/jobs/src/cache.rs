@@ -25,6 +25,9 @@ use crate::tree::{self, CopyError, Rules};
 /// Kept trees at most, whatever their size.
 const ENTRIES_MAX: usize = 1000;
 
+/// Files that decide about one key. With more, a build goes on without a cache.
+const KEY_FILES_MAX: usize = 20_000;
+
 /// Time for other jobs to be done with the cache; after it a build goes on without.
 const LOCK_WAIT_MAX: Duration = Duration::from_secs(60);
 
@@ -60,7 +63,12 @@ impl Key {
         let mut digest = Sha256::new();
         digest.update(toolchain);
         add(&mut digest, cache.definition.as_bytes());
-        for file in tree::matching(job, &cache.key)? {
+        let search = tree::Search {
+            patterns: &cache.key,
+            files_max: KEY_FILES_MAX,
+            cancel: None,
+        };
+        for file in tree::matching(job, &search)? {
             add(&mut digest, file.as_os_str().as_encoded_bytes());
             let content = digest_of(&job.join(&file));
             digest.update(content.map_err(|source| CopyError::Io { path: file, source })?);

@@ -1,25 +1,19 @@
 //! Whether a step is run, and what it and the assertions about it come to.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Read;
-use std::path::Path;
 
-use evidence::junit;
-use evidence::redact::Secrets;
-use evidence::result::{Case, Fault, Outcome as CaseOutcome};
 use pipeline::plan::{Action, Assertion, Step};
 use pipeline::{Pattern, When};
 
 use crate::attempt::Attempt;
-use crate::outcome::{Breakage, Clock, Failure, Outcome, Skip};
+use crate::outcome::{Breakage, Clock, Failure, Outcome, Skip, chain};
 use crate::results::StepEnd;
 use crate::script::Command;
 use crate::step::{Deadline, Ended, Scene};
-use crate::tree;
+use crate::tree::{self, CopyError};
 
-/// JUnit files of one step that are read.
-const JUNIT_FILES_MAX: usize = 256;
+/// JUnit files of one step. With more the step fails, since a test that failed may be in any of them.
+const JUNIT_FILES_MAX: usize = 1000;
 
 /// Why a step is not run after what came before; none if it is.
 pub(crate) fn reason_to_skip(step: &Step, first: Option<&Outcome>) -> Option<Skip> {
@@ -149,79 +143,43 @@ pub(crate) fn text_judged(on: &str, text: &str, has_come: bool) -> Outcome {
     failed(wanted, "it did not come".to_owned())
 }
 
-/// Takes the cases of the JUnit files that a step wrote, and tells how many failed. A file that is none fails the step.
-fn read_cases(attempt: &Attempt<'_>, pattern: &Pattern, end: &mut StepEnd) -> usize {
+/// Takes the cases of the JUnit files that a step wrote, and says how many failed. A file that is none fails the step,
+/// and so does it if not all can be taken.
+fn read_cases(attempt: &Attempt<'_>, pattern: &Pattern, end: &mut StepEnd) -> u64 {
     let job = attempt.place().job();
-    let fail = |end: &mut StepEnd, failure| {
-        if end.outcome.has_passed() {
-            end.outcome = Outcome::Failed(failure);
-        }
-        0
+    let search = tree::Search {
+        patterns: std::slice::from_ref(pattern),
+        files_max: JUNIT_FILES_MAX,
+        cancel: Some(attempt.cancel),
     };
-    let files = match tree::matching(&job, std::slice::from_ref(pattern)) {
-        Ok(files) => files,
-        Err(error) => {
-            return fail(
-                end,
-                Failure::BadJunit(pattern.to_string(), error.to_string()),
-            );
-        }
-    };
-    if files.is_empty() {
+    let bad = |name: String, why: String| Outcome::Failed(Failure::BadJunit(name, why));
+    let found = tree::matching(&job, &search).map_err(|error| match error {
+        CopyError::Cancelled => Outcome::Cancelled,
+        error => bad(pattern.to_string(), chain(&error)),
+    });
+    if found.as_ref().is_ok_and(Vec::is_empty) {
         attempt
             .log
             .note(&format!("no file is at {pattern}: no cases"));
     }
-    for file in files.into_iter().take(JUNIT_FILES_MAX) {
-        match read_file(&job.join(&file)) {
-            Ok(cases) => end.cases.extend(
-                cases
-                    .into_iter()
-                    .map(|case| without_secrets(case, attempt.grounds.secrets)),
-            ),
-            Err(why) => return fail(end, Failure::BadJunit(file.display().to_string(), why)),
-        }
-    }
-    let failed = |case: &&Case| matches!(case.outcome, CaseOutcome::Failed(_));
-    end.cases.iter().filter(failed).count()
-}
-
-fn read_file(path: &Path) -> Result<Vec<Case>, String> {
-    let bounds = junit::Bounds::default();
-    let most = bounds.bytes_max as u64 + 1;
-    let mut bytes = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(most).read_to_end(&mut bytes))
-        .map_err(|error| format!("read it: {error}"))?;
-    junit::read(&bytes, &bounds).map_err(|error| error.to_string())
-}
-
-fn without_secrets(mut case: Case, secrets: &Secrets) -> Case {
-    let clean = |text: &mut String| secrets.redact(text);
-    clean(&mut case.name);
-    clean(&mut case.output);
-    case.attachments.iter_mut().for_each(clean);
-    for (name, address) in &mut case.links {
-        clean(name);
-        clean(address);
-    }
-    match &mut case.outcome {
-        CaseOutcome::Failed(Fault {
-            kind,
-            message,
-            detail,
+    let (desk, secrets) = (attempt.runner.desk(), attempt.grounds.secrets);
+    let taken = found.and_then(|files| {
+        files.iter().try_for_each(|file| {
+            if attempt.cancel.is_set() {
+                return Err(Outcome::Cancelled);
+            }
+            let path = job.join(file);
+            let taken = attempt.cases.take(&path, desk, secrets, &mut end.counts);
+            taken.map_err(|why| bad(file.display().to_string(), why))
         })
-        | CaseOutcome::BenchFailed(Fault {
-            kind,
-            message,
-            detail,
-        }) => {
-            clean(kind);
-            clean(message);
-            clean(detail);
+    });
+    match taken {
+        Ok(()) => end.counts.failed,
+        Err(outcome) => {
+            if end.outcome.has_passed() {
+                end.outcome = outcome;
+            }
+            0
         }
-        CaseOutcome::Skipped(why) => clean(why),
-        CaseOutcome::Passed => {}
     }
-    case
 }

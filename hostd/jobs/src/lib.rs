@@ -25,6 +25,7 @@ mod bench;
 mod build;
 mod cache;
 mod cancel;
+mod cases;
 mod disk;
 mod image;
 mod job;
@@ -52,12 +53,15 @@ pub use bench::{
     Taken, Transfer, TransferPart, Until,
 };
 pub use cancel::{Cancel, Watching};
+pub use cases::FILE as CASES_FILE;
 pub use image::{IMAGE_MS_MAX, ImageOptions};
 pub use job::{Job, Verdict};
 pub use live::{Event, Events, Live};
 pub use log::LogSummary;
 pub use outcome::{Breakage, Clock, Failure, Outcome, Skip};
-pub use report::{Files, Subject, result_of, write_log, write_reports, write_trace};
+pub use report::{
+    Files, Subject, Timeline, cases_of, result_of, run_result, spans, write_log, write_reports,
+};
 pub use request::{Request, captures};
 pub use results::{CaptureEnd, RunEnd, Span, StepEnd};
 pub use runner::{OpenError, Options, Runner, StartError};

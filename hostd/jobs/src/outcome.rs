@@ -58,7 +58,7 @@ pub enum Failure {
     /// The device cannot do what the step asks.
     Refused(String),
     /// So many tests failed.
-    Tests(usize),
+    Tests(u64),
     /// A JUnit file cannot be read: its name, and why.
     BadJunit(String, String),
 }

@@ -7,6 +7,7 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::lchown;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use base::private;
 use jail::Slot;
@@ -85,6 +86,14 @@ impl Place {
     /// Removes everything of the job.
     pub(crate) fn clear(&self) -> io::Result<()> {
         tree::remove(&self.job())
+    }
+
+    /// Gives it back when everything of the job is removed, without waiting for that. Nobody else takes it before, and
+    /// if this process dies, whoever looks for a place removes the rest.
+    pub(crate) fn give_back_later(self) {
+        let name = "removes-files".to_owned();
+        // Without a thread it is given back at once.
+        drop(thread::Builder::new().name(name).spawn(move || drop(self)));
     }
 
     /// Moves the job's folder away, for people to look at.

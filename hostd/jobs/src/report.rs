@@ -3,7 +3,9 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use evidence::cases::{Counts, Source};
 use evidence::log::{Piece, Reader};
 use evidence::result::{self, Case, Fault, JobResult, RunResult};
 use evidence::trace::Trace;
@@ -11,6 +13,7 @@ use evidence::{junit, report};
 use pipeline::Rail;
 use serde::Serialize;
 
+use crate::cases::{self, Mixed};
 use crate::job::{Job, Verdict};
 use crate::micros;
 use crate::outcome::Outcome;
@@ -66,8 +69,7 @@ pub fn write_reports(job: &Job, subject: &Subject, out: &Path) -> io::Result<Fil
     };
     let logs = logs(out);
     write_logs(job, &logs, &files.log)?;
-    tree::remove(&logs)?;
-    let mut result = result_of(job, subject);
+    let mut result = result_of(job, subject, out);
     (result.log_tail, result.log_before) = end_of(&files.log)?;
     let mut page = BufWriter::new(File::create(&files.report)?);
     report::write(&result, &mut page)?;
@@ -75,7 +77,10 @@ pub fn write_reports(job: &Job, subject: &Subject, out: &Path) -> io::Result<Fil
     let mut cases = BufWriter::new(File::create(&files.junit)?);
     junit::write(&result, &mut cases)?;
     cases.flush()?;
-    write_trace(job, subject, BufWriter::new(File::create(&files.trace)?))?;
+    let mut timeline = Timeline::new(BufWriter::new(File::create(&files.trace)?), subject)?;
+    job.runs.iter().try_for_each(|run| timeline.run(run))?;
+    timeline.finish()?;
+    tree::remove(&logs)?;
     Ok(files)
 }
 
@@ -140,16 +145,28 @@ fn end_of(path: &Path) -> io::Result<(String, u64)> {
     Ok((String::from_utf8_lossy(&end).into_owned(), before))
 }
 
-/// Writes the timeline of a job, for Perfetto.
-///
-/// # Errors
-/// `out` cannot be written to.
-pub fn write_trace(job: &Job, subject: &Subject, out: impl Write) -> io::Result<()> {
-    let mut trace = Trace::new(out, &subject.name)?;
-    for span in job.runs.iter().flat_map(spans) {
-        trace.phase(&span.lane, &span.name, span.start_us, span.end_us)?;
+/// The timeline of a job for Perfetto, run by run.
+#[derive(Debug)]
+pub struct Timeline<W>(Trace<W>);
+
+impl<W: Write> Timeline<W> {
+    /// Begins it.
+    ///
+    /// # Errors
+    /// As everything here: `out` cannot be written to.
+    pub fn new(out: W, subject: &Subject) -> io::Result<Self> {
+        Trace::new(out, &subject.name).map(Self)
     }
-    for run in &job.runs {
+
+    /// Adds a run.
+    ///
+    /// # Errors
+    /// See [`new`](Self::new).
+    pub fn run(&mut self, run: &RunEnd) -> io::Result<()> {
+        let trace = &mut self.0;
+        for span in spans(run) {
+            trace.phase(&span.lane, &span.name, span.start_us, span.end_us)?;
+        }
         let lane = run.device.as_deref().unwrap_or(&run.id);
         for capture in captures(run) {
             let CaptureEnd { id, name, time, .. } = capture;
@@ -164,8 +181,21 @@ pub fn write_trace(job: &Job, subject: &Subject, out: impl Write) -> io::Result<
         for mark in &run.marks {
             trace.mark(&row, &mark.text, micros::of(mark.at))?;
         }
+        Ok(())
     }
-    trace.finish()?.flush()
+
+    /// What is written to.
+    pub fn out(&mut self) -> &mut W {
+        self.0.out()
+    }
+
+    /// Ends it.
+    ///
+    /// # Errors
+    /// See [`new`](Self::new).
+    pub fn finish(self) -> io::Result<W> {
+        self.0.finish()
+    }
 }
 
 /// A rail, as pipelines name it.
@@ -187,9 +217,9 @@ fn captures(run: &RunEnd) -> Vec<&CaptureEnd> {
     captures
 }
 
-/// What a job came to, as its JUnit and its page have it. The log's end is left out.
+/// What a job came to that left its results in `out`, as its JUnit and its page have it. The log's end is left out.
 #[must_use]
-pub fn result_of(job: &Job, subject: &Subject) -> JobResult {
+pub fn result_of(job: &Job, subject: &Subject, out: &Path) -> JobResult {
     let verdict = job.verdict();
     let ended_because = match &verdict {
         Verdict::Cancelled => "cancelled",
@@ -217,14 +247,22 @@ pub fn result_of(job: &Job, subject: &Subject) -> JobResult {
         runs: job
             .runs
             .iter()
-            .map(|run| run_result(run, &subject.base))
+            .map(|run| {
+                let attempt = attempt_folder(&logs(out), &run.id, run.attempts);
+                RunResult {
+                    cases: cases_of(run, &subject.base, attempt.join(cases::FILE)),
+                    ..run_result(run)
+                }
+            })
             .collect(),
         spans: job.runs.iter().flat_map(spans).collect(),
         ..JobResult::default()
     }
 }
 
-fn run_result(run: &RunEnd, base: &str) -> RunResult {
+/// What a run came to, with the number of its cases, but without them.
+#[must_use]
+pub fn run_result(run: &RunEnd) -> RunResult {
     let name = if run.is_bench { "test" } else { "build" };
     let whole = Case {
         name: name.to_owned(),
@@ -240,12 +278,33 @@ fn run_result(run: &RunEnd, base: &str) -> RunResult {
         network: run.network.map(|reach| reach.word().to_owned()),
         duration_us: micros::of(run.time.len()),
         whole: Some(whole),
-        cases: run
-            .steps
-            .iter()
-            .flat_map(|step| step_cases(step, base))
-            .collect(),
+        counts: counts(run),
+        cut_bytes: run.cut_bytes,
+        ..RunResult::default()
     }
+}
+
+fn counts(run: &RunEnd) -> Counts {
+    let mut counts = Counts::default();
+    for step in &run.steps {
+        if step.case.is_some() {
+            counts.add(&case_outcome(&step.outcome, ""));
+        }
+        counts += Counts::of(&step.cases);
+        counts += step.counts;
+    }
+    counts
+}
+
+/// The cases of a run whose tests wrote theirs to `file`. Links begin with `base`.
+#[must_use]
+pub fn cases_of(run: &RunEnd, base: &str, file: PathBuf) -> Arc<dyn Source> {
+    let steps = run.steps.iter();
+    let steps = steps.map(|step| (step_cases(step, base), step.counts.all()));
+    Arc::new(Mixed {
+        steps: steps.collect(),
+        file,
+    })
 }
 
 /// What a step wrote last, if it was not as it should be.
@@ -254,7 +313,7 @@ fn bad_end(step: &StepEnd) -> Option<String> {
     (!is_fine).then(|| step.tail.clone())
 }
 
-/// The case that a step is, and those that it wrote.
+/// The case that a step is, and those that are kept with it.
 fn step_cases(step: &StepEnd, base: &str) -> Vec<Case> {
     let link = |capture: &CaptureEnd| {
         let address = format!("{base}/api/capture/{}", capture.id);
@@ -295,7 +354,9 @@ fn case_outcome(outcome: &Outcome, detail: &str) -> result::Outcome {
     }
 }
 
-fn spans(run: &RunEnd) -> Vec<result::Span> {
+/// What a run spent its time on.
+#[must_use]
+pub fn spans(run: &RunEnd) -> Vec<result::Span> {
     let is_bad = |name: &str| {
         let mut steps = run.steps.iter().filter(|step| step.name == *name);
         steps.any(|step| bad_end(step).is_some())

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use evidence::cases::Counts;
 use evidence::result::{Capture, Case};
 use jail::Reach;
 use serde::{Deserialize, Serialize};
@@ -42,6 +43,12 @@ pub struct RunEnd {
     pub network: Option<Reach>,
     /// What became of its log.
     pub log: LogSummary,
+    /// Bytes of the file with the cases that its tests wrote.
+    #[serde(default)]
+    pub case_bytes: u64,
+    /// Bytes of their text that were not kept.
+    #[serde(default)]
+    pub cut_bytes: u64,
     /// What the target said, by time.
     #[serde(default)]
     pub marks: Vec<Mark>,
@@ -67,7 +74,12 @@ pub struct StepEnd {
     pub time: Span,
     /// The end of what it wrote, secrets blotted out.
     pub tail: String,
-    /// Cases of the JUnit files that it wrote.
+    /// How many cases the JUnit files had that it wrote, by outcome. The attempt's file of cases has them, behind those of
+    /// the steps before.
+    #[serde(default)]
+    pub counts: Counts,
+    /// Those that an earlier version kept here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cases: Vec<Case>,
     /// What it recorded.
     pub captures: Vec<CaptureEnd>,
@@ -131,6 +143,8 @@ impl RunEnd {
             cache_hit: None,
             network: None,
             log: LogSummary::default(),
+            case_bytes: 0,
+            cut_bytes: 0,
             marks: Vec::new(),
             readings: Vec::new(),
         }
@@ -142,6 +156,24 @@ impl RunEnd {
     pub fn may_repeat(&self) -> bool {
         matches!(&self.outcome, Outcome::Broken(breakage) if breakage.may_pass())
             && !self.has_test_output
+    }
+
+    /// Leaves the pictures of captures out. What they are in place of says so.
+    pub fn drop_pictures(&mut self) {
+        let captures = self.steps.iter_mut().flat_map(|step| &mut step.captures);
+        for picture in captures.filter_map(|capture| capture.picture.as_mut()) {
+            picture.channels.clear();
+            picture
+                .name
+                .push_str(" (too large to be drawn with the others)");
+        }
+    }
+
+    /// Leaves the ends of what steps wrote out, which the log has too.
+    pub fn drop_tails(&mut self) {
+        for step in self.steps.iter_mut().filter(|step| !step.tail.is_empty()) {
+            "(left out: the log has it)".clone_into(&mut step.tail);
+        }
     }
 
     /// Whether the job's time was over in it.

@@ -6,11 +6,13 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use base::private;
+use evidence::cases::TEXT_BYTES_MAX;
 use evidence::redact::Unfit;
 use jail::{Bind, Jail};
 
 use crate::attempt::{Attempt, Grounds, Progress};
 use crate::cancel::Cancel;
+use crate::cases::{CaseFile, Desk, Kept};
 use crate::disk::{Disk, Floor};
 use crate::image::{ImageOptions, Images};
 use crate::live::Live;
@@ -95,6 +97,7 @@ pub struct Runner {
     options: Options,
     disk: Disk,
     toolchain: OnceLock<[u8; 32]>,
+    desk: Desk,
 }
 
 impl Runner {
@@ -111,6 +114,7 @@ impl Runner {
             disk: Disk::new(options.floor_bytes),
             options,
             toolchain: OnceLock::new(),
+            desk: Desk::default(),
         })
     }
 
@@ -147,6 +151,11 @@ impl Runner {
         &self.disk
     }
 
+    /// Where JUnit files are read.
+    pub(crate) fn desk(&self) -> &Desk {
+        &self.desk
+    }
+
     pub(crate) fn options(&self) -> &Options {
         &self.options
     }
@@ -156,7 +165,8 @@ impl Runner {
             .get_or_init(|| toolchain::digest(&self.options.tools))
     }
 
-    /// Carries one run out, once, and returns when nothing of it is left but what is in [`Task::out`]. What it came to
+    /// Carries one run out, once, and returns when nothing of it is left but what is in [`Task::out`]; of one that was
+    /// cancelled, the files that are being removed may be left for a while. What it came to
     /// is no error, however bad; neither is it that it was not begun, for it was cancelled or its time is over.
     ///
     /// # Errors
@@ -179,7 +189,11 @@ impl Runner {
             source: absolute(&task.source)?,
             leave_out,
         };
-        Ok(self.attempt_on(&grounds, task, live, cancel))
+        let ended = self.attempt_on(&grounds, task, live, cancel);
+        if cancel.is_set() {
+            place.give_back_later();
+        }
+        Ok(ended)
     }
 
     /// A free place.
@@ -213,12 +227,17 @@ impl Runner {
             Ok(log) => log,
             Err(error) => return skipped(Outcome::broken("make the log", &error)),
         };
+        let cases = match CaseFile::create(&task.out) {
+            Ok(cases) => cases,
+            Err(error) => return skipped(Outcome::broken("make room for cases", &error)),
+        };
         let tenant = self.disk.tenants.enter(&task.org);
         let attempt = Attempt {
             runner: self,
             task,
             grounds,
             log: &log,
+            cases: &cases,
             live,
             cancel,
             image: None,
@@ -240,6 +259,19 @@ impl Runner {
         }
         attempt.leave();
         drop(tenant);
+        let kept = cases.finish().unwrap_or_else(|error| {
+            if progress.outcome.has_passed() {
+                progress.outcome = Outcome::broken("keep the cases", &error);
+            }
+            Kept::default()
+        });
+        if kept.cut_bytes > 0 {
+            log.note(&format!(
+                "{} bytes that test cases wrote are left out: a run keeps {} MiB of that, and every outcome",
+                kept.cut_bytes,
+                TEXT_BYTES_MAX >> 20
+            ));
+        }
         log.write_line(&format!("{}: {}", run.id, progress.outcome));
         let mut ended = progress.end(task, start);
         ended.has_test_output = log.gate().was_passed();
@@ -247,6 +279,7 @@ impl Runner {
             .bench
             .filter(|_| ended.is_bench)
             .map(|bench| bench.name().to_owned());
+        (ended.case_bytes, ended.cut_bytes) = (kept.bytes, kept.cut_bytes);
         (ended.log, ended.marks) = log.finish();
         ended
     }

@@ -245,6 +245,10 @@ impl Scene<'_> {
                 return Some(passed);
             }
         }
+        // What was cancelled is not judged by its files.
+        if self.cancel.is_set() {
+            return None;
+        }
         watch.finish().ok().flatten()
     }
 

@@ -4,6 +4,7 @@
 //! none of its processes is left.
 
 mod copy;
+mod find;
 mod remove;
 mod sparse;
 #[cfg(test)]
@@ -12,9 +13,8 @@ mod tests;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use pipeline::Pattern;
-
 pub(crate) use copy::{CopyError, Rules, copy};
+pub(crate) use find::{Search, matching};
 pub(crate) use remove::remove;
 pub(crate) use sparse::copy_sparse;
 
@@ -23,16 +23,6 @@ pub(crate) const DEPTH_MAX: usize = jail::COUNTED_DEPTH_MAX;
 
 /// Files, folders and links of one tree.
 pub(crate) const ENTRIES_MAX: usize = jail::COUNTED_ENTRIES_MAX;
-
-/// Files below `root` that one of the patterns matches, relative to it and sorted.
-pub(crate) fn matching(root: &Path, patterns: &[Pattern]) -> Result<Vec<PathBuf>, CopyError> {
-    let mut files = copy::files_below(root)?;
-    files.retain(|file| {
-        let path = file.to_string_lossy();
-        patterns.iter().any(|pattern| pattern.matches(&path))
-    });
-    Ok(files)
-}
 
 /// The path of something below `root`, or none if a part of the way there is no folder.
 pub(crate) fn beneath(root: &Path, relative: &Path) -> io::Result<Option<PathBuf>> {

@@ -45,6 +45,8 @@ pub enum Infra {
     JailNotStarted,
     /// The server was restarted.
     ServerRestarted,
+    /// The server died while the job ran, and not for the first time.
+    ServerDied,
     /// The jobs of the organisation keep as many bytes as they may.
     OrgQuota,
     /// What is stored of the job cannot be read.
@@ -103,6 +105,7 @@ impl Infra {
             | Self::DiskFull
             | Self::JailNotStarted
             | Self::ServerRestarted
+            | Self::ServerDied
             | Self::OrgQuota
             | Self::Unreadable
             | Self::SecretUnavailable
@@ -115,6 +118,7 @@ impl Infra {
         !matches!(
             self,
             Self::StuckStop
+                | Self::ServerDied
                 | Self::OrgQuota
                 | Self::Unreadable
                 | Self::SecretUnavailable
@@ -147,6 +151,9 @@ impl Infra {
             }
             Self::ServerRestarted => {
                 "The server was restarted after the tests had begun, and tests are not run twice unasked. Retry the job."
+            }
+            Self::ServerDied => {
+                "The server died twice while the job ran, so it is not tried again. Ask whoever runs the server whether the job is what it died of; then retry the job."
             }
             Self::OrgQuota => {
                 "The jobs of the organisation keep as many bytes as they may (jobs.org_gib_max). Write less, or ask an administrator for more room."
@@ -258,7 +265,7 @@ mod tests {
     use super::{Clock, Ending, Failure, Infra};
     use crate::axes::{EndedBecause, Verdict};
 
-    const INFRA: [Infra; 12] = [
+    const INFRA: [Infra; 13] = [
         Infra::DeviceLost,
         Infra::ProbeUnreachable,
         Infra::WrongTarget,
@@ -267,6 +274,7 @@ mod tests {
         Infra::DiskFull,
         Infra::JailNotStarted,
         Infra::ServerRestarted,
+        Infra::ServerDied,
         Infra::OrgQuota,
         Infra::Unreadable,
         Infra::SecretUnavailable,

@@ -38,6 +38,6 @@ pub use cause::{Clock, Ending, Failure, Infra};
 pub use devices::Quarantine;
 pub use limits::{Limits, Refused};
 pub use names::{AttemptId, DeviceId, JobId, OrgId, TaskId, UserId};
-pub use scheduler::{Decision, Scheduler, Stored, StoredTask};
+pub use scheduler::{Before, Decision, Scheduler, Stored, StoredTask};
 pub use submission::{Class, Clocks, Requirement, Submission, Task, Work};
 pub use why::{Blocked, Why, WhyTask};

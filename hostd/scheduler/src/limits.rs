@@ -23,6 +23,9 @@ pub(crate) const BLAME_DEVICES: usize = 2;
 /// Restarts of the server that a task survives: a task that crashes the server is not run for ever.
 pub(crate) const RESTARTS_MAX: u32 = 10;
 
+/// Deaths of the server that a job survives while it runs: with one more it is suspected to be what the server dies of.
+pub(crate) const DEATHS_MAX: u32 = 1;
+
 /// How much may wait and run at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {

@@ -21,7 +21,7 @@ use crate::order::Lines;
 use crate::submission::{Requirement, Submission, Work};
 use crate::task::{Job, TaskEntry, TaskKey, TaskState};
 use clocks::Timer;
-pub use restore::{Stored, StoredTask};
+pub use restore::{Before, Stored, StoredTask};
 
 /// What the driver of the scheduler must do, in this order. Each decision is stored before it is
 /// carried out; [`Scheduler::stored`] returns what to store about a job.
@@ -235,6 +235,7 @@ impl<R: Requirement> Scheduler<R> {
             clocks: submission.clocks,
             axes: Axes::default(),
             attempts: 0,
+            deaths: 0,
             begun_ms: None,
             is_queued: false,
             tasks: tasks.collect(),

@@ -22,6 +22,8 @@ pub(crate) struct Job {
     pub(crate) axes: Axes,
     /// Attempts so far.
     pub(crate) attempts: u32,
+    /// Deaths of the server while it ran.
+    pub(crate) deaths: u32,
     /// When the first task was assigned.
     pub(crate) begun_ms: Option<u64>,
     /// Whether it is counted among the queued.

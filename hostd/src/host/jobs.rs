@@ -162,10 +162,7 @@ impl w::Host for View<'_> {
             w::Page::Trace => Page::Trace,
         };
         let made = self.jobs.page(&self.submitter()?, &id, page).await;
-        let made = made.map_err(|e| self.job_error(e))?;
-        let (sender, parts) = mpsc::channel(1);
-        // There is room for the one part.
-        let _ = sender.try_send(Ok(Bytes::from(made)));
+        let parts = made.map_err(|e| self.job_error(e))?;
         self.stream(parts)
     }
 

@@ -44,6 +44,9 @@ const QUARANTINES: Records<Quarantine> = Records::new(TABLES[2]);
 const EPOCHS: Records<u64> = Records::new(TABLES[3]);
 const EPOCH: &str = "epoch";
 
+/// In the same table: 1 while a server runs, 0 once it has ended in good order.
+const RUNNING: &str = "running";
+
 /// Sources that came with a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Archive {
@@ -255,6 +258,15 @@ pub fn epoch(from: &impl Source) -> Result<Option<u64>, StoreError> {
     Ok(found.map_or(Some(0), Result::ok))
 }
 
+/// Whether the server that ran last did not end in good order.
+///
+/// # Errors
+/// The storage failed.
+pub fn was_running(from: &impl Source) -> Result<bool, StoreError> {
+    let found = EPOCHS.get_found(from, RUNNING)?;
+    Ok(matches!(found, Some(Ok(1))))
+}
+
 /// Quarantines by device; none for one that cannot be read.
 ///
 /// # Errors
@@ -327,6 +339,15 @@ impl Store {
             Ok(())
         })
         .await
+    }
+
+    /// Store whether a server runs, which has to end in good order.
+    ///
+    /// # Errors
+    /// The storage failed.
+    pub async fn jobs_running(&self, is_running: bool) -> Result<(), StoreError> {
+        self.write(move |w| EPOCHS.put(w, RUNNING, &u64::from(is_running)))
+            .await
     }
 
     /// End a quarantine; whether there was one.

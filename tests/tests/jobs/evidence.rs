@@ -195,6 +195,59 @@ fn a_failure_of_the_code_is_told_as_one() {
     );
 }
 
+/// Cases that wrote more than could be kept at once before: each is there, with its outcome.
+#[test]
+fn every_case_of_tests_that_write_much_is_told() {
+    if !can_isolate() {
+        return;
+    }
+    let jobs = Jobs::start("");
+    let script = r#"text=$(yes 'line [[ATTACHMENT|/etc/passwd]]' | head -c 60000)
+          (echo '<testsuite>'
+          i=0; while [ $i -lt 200 ]; do
+            echo "<testcase name='t$i'>"
+            test $i = 7 && echo "<failure message='broken'/>"
+            echo "<system-out>$text</system-out></testcase>"; i=$((i+1))
+          done
+          echo '</testsuite>') > a.xml; cp a.xml b.xml"#;
+    let id = jobs.submit(&format!(
+        "version: 1\nbuilds:\n  - id: fw\n    steps:\n      - run: |\n          {script}\n        junit: '*.xml'\n"
+    ));
+    let job = jobs.ended(&id);
+    assert_eq!(job["verdict"], "failure", "{job}");
+    assert_eq!(job["runs"][0]["code"], "tests", "{job}");
+    let junit = jobs.get(&id, "/junit.xml").text;
+    let names = cases(&junit);
+    assert_eq!(names.len(), 400);
+    assert_eq!(names[399].1, "t199 (2)");
+    assert_eq!(junit.matches("<failure").count(), 2);
+    assert!(junit.contains("tests=\"400\" skipped=\"0\" errors=\"0\" failures=\"2\""));
+    assert!(junit.len() > 400 * 60_000, "{}", junit.len());
+    assert!(!junit.contains("[[ATTACHMENT|"));
+    let report = jobs.get(&id, "/report").text;
+    assert_eq!(report.matches("<details").count(), 400);
+    assert!(report.contains("398 passed, 2 failed"));
+}
+
+#[test]
+fn cases_of_one_name_take_no_longer_than_others() {
+    if !can_isolate() {
+        return;
+    }
+    let jobs = Jobs::start("");
+    let script = "(echo '<testsuite>'; yes '<testcase/>' | head -n 20000; echo '</testsuite>') > a.xml; cp a.xml b.xml";
+    let id = jobs.submit(&format!(
+        "version: 1\nbuilds:\n  - id: fw\n    steps: [{{ run: \"{script}\", junit: '*.xml' }}]\n"
+    ));
+    assert_eq!(jobs.ended(&id)["verdict"], "success");
+    // Each name compared with those before it took 26 s for half as many.
+    let began = std::time::Instant::now();
+    let junit = jobs.get(&id, "/junit.xml").text;
+    assert_eq!(junit.matches("<testcase").count(), 40_001);
+    let took = began.elapsed();
+    assert!(took < std::time::Duration::from_secs(20), "{took:?}");
+}
+
 /// Class and name of each case.
 fn cases(junit: &str) -> Vec<(String, String)> {
     let mut reader = Reader::from_str(junit);

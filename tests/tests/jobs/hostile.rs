@@ -166,3 +166,23 @@ fn a_yaml_bomb_is_refused_at_once() {
     let next = jobs.submit(&build("true"));
     assert_eq!(jobs.ended(&next)["verdict"], "success");
 }
+
+#[test]
+fn many_small_files_do_not_delay_a_cancel() {
+    if !can_isolate() {
+        return;
+    }
+    let jobs = Jobs::start("");
+    let files =
+        "i=0; while [ $i -lt 100000 ]; do : > f61.$i; i=$((i+1)); done; echo here; sleep 1000.61";
+    // The kernel counts what it remembers of each.
+    let id = jobs.submit(&build(files).replace("memory: 64MiB", "memory: 1GiB"));
+    jobs.until_said(&id, 1, "\nhere\n");
+    jobs.post(&id, "cancel").expect(200);
+    let job = jobs.ended(&id);
+    // They are removed later than the job is over: it did not wait for them.
+    let left = jobs.places();
+    assert_eq!(job["ended_because"], "cancelled", "{job}");
+    assert!(!left.is_empty(), "the cancel has waited for the files");
+    jobs.assert_nothing_is_left(&id, "f61.");
+}

@@ -10,7 +10,7 @@ use tests::until;
 use super::{Jobs, below, processes};
 
 /// What is kept of a job, and of an attempt.
-const KEPT: [&str; 4] = ["definition", "log", "index", "end.json"];
+const KEPT: [&str; 5] = ["definition", "log", "index", "cases", "end.json"];
 
 /// The beginning of the names of folders in which a server makes its control groups.
 const GROUPS: &str = "hostd-jails-";

@@ -118,3 +118,25 @@ fn a_server_that_dies_goes_on_with_its_jobs() {
     assert_eq!(job["attempts"].as_array().unwrap().len(), 1, "{job}");
     jobs.assert_nothing_runs("sleep 1000.47");
 }
+
+#[test]
+fn a_job_during_which_the_server_died_twice_is_not_tried_a_third_time() {
+    if !can_isolate() {
+        return;
+    }
+    let mut jobs = Jobs::one_by_one();
+    let deadly = jobs.submit(&build("echo here; sleep 1000.59"));
+    let innocent = jobs.submit(&build("true"));
+    for death in 1..=2 {
+        jobs.until_said(&deadly, death, "\nhere\n");
+        jobs.server.kill().unwrap();
+        jobs.restart();
+    }
+    let job = jobs.ended(&deadly);
+    assert_eq!(job["ended_because"], "infra_error", "{job}");
+    assert_eq!(job["verdict"], "pending", "{job}");
+    assert_eq!(job["runs"][0]["code"], "infra.server_died", "{job}");
+    assert_eq!(job["attempts"].as_array().unwrap().len(), 2, "{job}");
+    assert_eq!(jobs.ended(&innocent)["verdict"], "success");
+    jobs.assert_nothing_runs("sleep 1000.59");
+}

@@ -185,6 +185,10 @@ pub const KEYS: &[(&str, &str)] = &[
     ("jobs.queued_per_org_max", "of them one organisation's"),
     ("jobs.queued_per_user_max", "of them one user's"),
     (
+        "jobs.memory_mib",
+        "memory of the server that jobs take while they are read, wait and run, in MiB; an organisation alone gets two thirds",
+    ),
+    (
         "jobs.archive_mib_max",
         "size of the sources of one job as they are sent, in MiB, at most 2047",
     ),

@@ -10,6 +10,9 @@ use store::jobs::File;
 use super::{Ended, Tools};
 use crate::ending;
 
+/// Bytes of the description of an attempt's end: what reports read at once.
+const END_BYTES_MAX: usize = 4 << 20;
+
 /// Keeps it.
 ///
 /// # Errors
@@ -38,9 +41,24 @@ pub(super) fn keep(
 /// How the attempt ended, for its reports. On disk before the end is told to anybody. How many bytes that takes.
 fn save(tools: &Tools, job: &str, number: u32, end: &RunEnd) -> io::Result<u64> {
     let path = tools.files.end(job, number);
-    let text = serde_json::to_vec(end).map_err(io::Error::other)?;
+    let text = text_of(end)?;
     private::write_file(&path, &text)?.sync_all()?;
-    Ok(text.len() as u64)
+    Ok(end.case_bytes + text.len() as u64)
+}
+
+/// The end as it is stored; without pictures, and then without what steps wrote last, if it would be too large.
+fn text_of(end: &RunEnd) -> io::Result<Vec<u8>> {
+    let mut text = serde_json::to_vec(end).map_err(io::Error::other)?;
+    let mut lighter = end.clone();
+    let lighten: [fn(&mut RunEnd); 2] = [RunEnd::drop_pictures, RunEnd::drop_tails];
+    for lighten in lighten {
+        if text.len() <= END_BYTES_MAX {
+            break;
+        }
+        lighten(&mut lighter);
+        text = serde_json::to_vec(&lighter).map_err(io::Error::other)?;
+    }
+    Ok(text)
 }
 
 /// Moves what was made to where blobs are staged.

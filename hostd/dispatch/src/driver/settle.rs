@@ -121,8 +121,9 @@ impl Driver {
             let Some(entry) = self.entries.get_mut(id) else {
                 continue;
             };
-            if let Some(stored) = self.scheduler.stored(&entry.id()) {
-                entry.goes_on(&stored);
+            let stored = self.scheduler.stored(&entry.id());
+            if let Some(stored) = &stored {
+                entry.goes_on(stored);
             }
             self.tools.ledger.record(&entry.job);
             let standing = notice::standing(&entry.job);
@@ -130,7 +131,7 @@ impl Driver {
                 let notice = notice::of(&entry.job, &self.clock);
                 changes.notices.push(notice);
             }
-            changes.jobs.push(Job::clone(&entry.job));
+            changes.jobs.push(entry.record(stored.as_ref()));
         }
         let has_news = !changes.notices.is_empty();
         if has_news {
@@ -337,10 +338,11 @@ impl Driver {
         });
         let begun_ms = job.started_ms.unwrap_or_default();
         let gone_ms = self.clock.now_ms().saturating_sub(begun_ms);
-        let left_ms = entry.plan.job_ms.saturating_sub(gone_ms);
+        let left_ms = entry.job_ms.saturating_sub(gone_ms);
+        let run = job.runs.get(id.task.task as usize);
         Attempt {
             id: id.clone(),
-            plan: entry.plan.clone(),
+            run: run.map(|run| run.id.clone()).unwrap_or_default(),
             org: job.org.clone(),
             reference: job.r#ref.clone(),
             made: made(entry),

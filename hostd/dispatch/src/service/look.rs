@@ -1,9 +1,11 @@
 //! Looking at jobs: what is stored of them, what they left, and following one.
 
+use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use base::live::BoxedLive;
+use bytes::Bytes;
 use lab::blobs::FileParts;
 use scheduler::State;
 use serde_json::Value;
@@ -12,6 +14,7 @@ use store::jobs::{self as records, File, Job};
 use store::notices::Standing;
 use store::users;
 use tokio::runtime::Handle;
+use tokio::sync::mpsc;
 
 use super::{Jobs, Submitter};
 use crate::aside;
@@ -20,7 +23,7 @@ use crate::error::JobError;
 use crate::follow::{Follower, Tell};
 use crate::log::{self, Log};
 use crate::notice;
-use crate::pages::{self, Page};
+use crate::pages::{self, Page, Preparing};
 use crate::record;
 use crate::why::{self, Why};
 
@@ -49,7 +52,7 @@ impl Jobs {
         Ok(Arc::new(aside::told(job.ok_or(JobError::NotFound)?)))
     }
 
-    /// Jobs of an organisation, newest first, at most `limit`, those before the job `before` if that is given; and
+    /// Jobs of an organisation without their runs and attempts, newest first, at most `limit`, those before the job `before` if that is given; and
     /// whether there are more.
     ///
     /// # Errors
@@ -65,8 +68,11 @@ impl Jobs {
         let read = self.store.read(move |s| {
             let mut found = Vec::new();
             records::newest_first(s, &org, before.as_deref(), |job| {
-                let job = aside::told(job);
+                let mut job = aside::told(job);
                 if filter.fits(&job) {
+                    // A list has none of it, and a few hundred jobs may have much.
+                    (job.runs, job.attempts) = (Vec::new(), Vec::new());
+                    job.queue = job.queue.map(|_| Value::Null);
                     found.push(job);
                 }
                 match found.len() > limit {
@@ -193,22 +199,25 @@ impl Jobs {
         .await
     }
 
-    /// A page about a job that has ended.
+    /// A page about a job that has ended, made while it is taken. Dropping what is returned ends the making.
     ///
     /// # Errors
     /// There is none of this id, it has not ended, or a file cannot be read.
-    pub async fn page(&self, by: &Submitter, id: &str, page: Page) -> Result<Vec<u8>, JobError> {
+    pub async fn page(
+        &self,
+        by: &Submitter,
+        id: &str,
+        page: Page,
+    ) -> Result<mpsc::Receiver<io::Result<Bytes>>, JobError> {
         let job = self.get(&by.org, id).await?;
         if job.queue.is_some() {
             return Err(JobError::Unfinished);
         }
         let submitted_by = self.login(&job.user).await?;
         let files = self.files.clone();
-        let base = self.public_url.clone();
-        self.blocking(by, move || {
-            pages::make(&files, &job, submitted_by, &base, page)
-        })
-        .await
+        let preparing = Preparing::new(files, job, submitted_by, &self.public_url, page);
+        let bits = pages::prepare(preparing, &self.turns, by).await?;
+        Ok(pages::stream(bits, self.turns.clone(), by.clone()))
     }
 
     /// What a user signs in with; the id of one who is gone.

@@ -2,14 +2,15 @@
 
 use std::collections::HashSet;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
+use admission::Memory;
 use archive::Limits as ArchiveLimits;
 use base::config::JobsConfig;
 use jobs::{ImageOptions, Runner};
 use pipeline::Caps;
 use scheduler::Limits;
-use store::jobs::{Found, Overview};
+use store::jobs::Head;
 
 use super::Parts;
 use crate::attempt::Tools;
@@ -19,17 +20,13 @@ use crate::network::Network;
 use crate::quota::Ledger;
 
 /// Counts the jobs that no attempt can make grow; the others are counted when they are restored.
-pub(super) fn count(gib_max: u32, overview: &Overview) -> Ledger {
-    let ledger = Ledger::new(gib_max);
-    let is_unreadable = |found: &&Found| matches!(found, Found::Unreadable(_));
-    let unreadable = overview.open.iter().filter(is_unreadable).map(Found::id);
-    let unreadable: HashSet<&str> = unreadable.collect();
-    for (org, id, head) in &overview.heads {
+pub(super) fn count(ledger: &Ledger, heads: &[(String, String, Head)], unreadable: &[String]) {
+    let unreadable: HashSet<&str> = unreadable.iter().map(String::as_str).collect();
+    for (org, id, head) in heads {
         if !head.is_open || unreadable.contains(id.as_str()) {
             ledger.add(org, head.bytes);
         }
     }
-    ledger
 }
 
 pub(super) fn tools(
@@ -49,6 +46,8 @@ pub(super) fn tools(
         network: Network::new(config),
         ledger,
         at_quota: config.at_quota,
+        caps: Caps::default(),
+        reading: Mutex::default(),
         meter: Arc::default(),
     }
 }
@@ -63,6 +62,7 @@ pub(super) fn intake(files: &Files, config: &JobsConfig, parts: &Parts) -> Intak
         space: parts.space.clone(),
         vault: parts.vault.clone(),
         network: Network::new(config),
+        memory: Memory::new(u64::from(config.memory_mib) << 20),
     }
 }
 

@@ -2,20 +2,24 @@
 //! controls the tests controls the bytes. Known elements are read, unknown ones are ignored, and
 //! everything is bounded.
 
+use std::io::{BufRead, Take};
+
 use quick_xml::Reader;
 use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 use thiserror::Error;
 
+use crate::cases::Refused;
 use crate::result::{Case, Fault, Outcome};
+
+/// Bytes of XML that may stand for one byte of text, as `&#x10FFFF;` and the like do.
+const ESCAPED_BYTES_MAX: usize = 10;
 
 /// Bounds of a file.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
     /// Bytes of the file.
-    pub bytes_max: usize,
-    /// Cases in it.
-    pub cases_max: usize,
+    pub bytes_max: u64,
     /// Depth of nested elements.
     pub depth_max: usize,
     /// Bytes that are kept of each output, message or name; the rest is dropped.
@@ -26,7 +30,6 @@ impl Default for Bounds {
     fn default() -> Self {
         Self {
             bytes_max: 16 << 20,
-            cases_max: 20_000,
             depth_max: 32,
             text_max: 64 << 10,
         }
@@ -38,10 +41,10 @@ impl Default for Bounds {
 pub enum ReadError {
     /// It is too large.
     #[error("read the JUnit file: it has more than {0} bytes")]
-    Large(usize),
-    /// It has too many cases.
-    #[error("read the JUnit file: it has more than {0} cases")]
-    Many(usize),
+    Large(u64),
+    /// Its cases were not taken.
+    #[error(transparent)]
+    Refused(#[from] Refused),
     /// It is nested too deep.
     #[error("read the JUnit file: its elements are nested deeper than {0}")]
     Deep(usize),
@@ -65,51 +68,78 @@ enum Target {
     Detail,
 }
 
-/// Reads the cases of a file, named `class::name`, in their order. A test that reports an error counts
-/// as failed: tests cannot tell what the bench did.
+/// Reads the cases of a file, named `class::name`, and gives them to `each` in their order, those before an error too. A
+/// test that reports an error counts as failed: tests cannot tell what the bench did. Besides one case, memory holds no
+/// more than the longest text of the file, in `buffer`. Returns how many bytes were read.
 ///
 /// # Errors
-/// The file is not JUnit, or exceeds a bound.
-pub fn read(bytes: &[u8], bounds: &Bounds) -> Result<Vec<Case>, ReadError> {
-    if bytes.len() > bounds.bytes_max {
-        return Err(ReadError::Large(bounds.bytes_max));
-    }
-    let mut reader = Reader::from_reader(bytes);
+/// The file is not JUnit, exceeds a bound, or a case was not taken.
+pub fn read(
+    from: impl BufRead,
+    bounds: &Bounds,
+    buffer: &mut Vec<u8>,
+    each: &mut dyn FnMut(Case) -> Result<(), Refused>,
+) -> Result<u64, ReadError> {
+    let most = bounds.bytes_max.saturating_add(1);
+    let mut reader = Reader::from_reader(from.take(most));
     let mut cases = Cases {
         bounds,
-        done: Vec::new(),
+        each,
         open: None,
         targets: Vec::new(),
         depth: 0,
         is_junit: false,
     };
+    let left = |reader: &Reader<Take<_>>| match reader.get_ref().limit() {
+        0 => Err(ReadError::Large(bounds.bytes_max)),
+        left => Ok(left),
+    };
     loop {
+        buffer.clear();
         let at = reader.buffer_position();
-        let event = reader.read_event();
-        match event.map_err(|source| ReadError::Xml { at, source })? {
-            Event::Start(element) => cases.begin(&element)?,
-            Event::Empty(element) => {
-                cases.begin(&element)?;
-                cases.end(element.local_name().as_ref());
+        match reader.read_event_into(buffer) {
+            // What was cut off is no XML either.
+            Err(source) => {
+                left(&reader)?;
+                return Err(ReadError::Xml { at, source });
             }
-            Event::End(element) => cases.end(element.local_name().as_ref()),
-            Event::Text(text) => cases.text(&text),
-            Event::CData(text) => cases.text(&text),
-            Event::GeneralRef(reference) => cases.text(resolved(&reference).as_bytes()),
-            Event::Eof => break,
-            _ => {}
+            Ok(Event::Start(element)) => cases.begin(&element)?,
+            Ok(Event::Empty(element)) => {
+                cases.begin(&element)?;
+                cases.end(element.local_name().as_ref())?;
+            }
+            Ok(Event::End(element)) => cases.end(element.local_name().as_ref())?,
+            Ok(Event::Text(text)) => cases.text(&text),
+            Ok(Event::CData(text)) => cases.text(&text),
+            Ok(Event::GeneralRef(reference)) => cases.text(resolved(&reference).as_bytes()),
+            Ok(Event::Eof) => break,
+            Ok(_) => {}
         }
     }
+    let left = left(&reader)?;
     if !cases.is_junit {
         return Err(ReadError::NotJunit);
     }
-    Ok(cases.done)
+    Ok(most - left)
 }
 
-/// What has been read so far.
+/// Reads the cases of a small file.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_all(bytes: &[u8], bounds: &Bounds) -> Result<Vec<Case>, ReadError> {
+    let mut cases = Vec::new();
+    read(bytes, bounds, &mut Vec::new(), &mut |case| {
+        cases.push(case);
+        Ok(())
+    })?;
+    Ok(cases)
+}
+
+/// What has been read of the file so far, and not been given on.
 struct Cases<'b> {
     bounds: &'b Bounds,
-    done: Vec<Case>,
+    each: &'b mut dyn FnMut(Case) -> Result<(), Refused>,
     open: Option<Case>,
     /// For each open element within a case, where its text goes.
     targets: Vec<Option<Target>>,
@@ -127,9 +157,6 @@ impl Cases<'_> {
         match name.as_ref() {
             b"testsuites" | b"testsuite" => self.is_junit = true,
             b"testcase" if self.open.is_none() => {
-                if self.done.len() >= self.bounds.cases_max {
-                    return Err(ReadError::Many(self.bounds.cases_max));
-                }
                 self.open = Some(self.case(element));
                 self.targets.clear();
                 return Ok(());
@@ -195,12 +222,15 @@ impl Cases<'_> {
         }
     }
 
-    fn end(&mut self, name: &[u8]) {
+    fn end(&mut self, name: &[u8]) -> Result<(), ReadError> {
         self.depth = self.depth.saturating_sub(1);
-        if name == b"testcase" && self.targets.is_empty() {
-            self.done.extend(self.open.take());
-        } else {
+        if name != b"testcase" || !self.targets.is_empty() {
             self.targets.pop();
+            return Ok(());
+        }
+        match self.open.take() {
+            Some(case) => Ok((self.each)(case)?),
+            None => Ok(()),
         }
     }
 
@@ -216,16 +246,24 @@ impl Cases<'_> {
             (Target::Detail, Outcome::Failed(fault)) => &mut fault.detail,
             (Target::Detail, _) => return,
         };
-        append(to, &String::from_utf8_lossy(text), self.bounds.text_max);
+        let max = self.bounds.text_max;
+        append(to, &String::from_utf8_lossy(first(text, max)), max);
     }
 
     fn attribute(&self, element: &BytesStart<'_>, name: &str) -> Option<String> {
         let attribute = element.try_get_attribute(name).ok().flatten()?;
-        let value = String::from_utf8_lossy(&attribute.value);
+        let max = self.bounds.text_max;
+        let value = first(&attribute.value, max.saturating_mul(ESCAPED_BYTES_MAX));
+        let value = String::from_utf8_lossy(value);
         let mut text = String::new();
-        append(&mut text, &unescaped(&value), self.bounds.text_max);
+        append(&mut text, &unescaped(&value), max);
         Some(text)
     }
+}
+
+/// No more than `max` bytes of a text, which may be long.
+fn first(text: &[u8], max: usize) -> &[u8] {
+    &text[..text.len().min(max)]
 }
 
 /// Appends as much as fits within `max` bytes.

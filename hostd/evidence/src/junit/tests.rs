@@ -1,6 +1,7 @@
 //! JUnit as it is written for CI systems, and what is read from the files of tests.
 
-use super::{Bounds, ReadError, read, write};
+use super::{Bounds, Names, ReadError, read, read_all, write};
+use crate::cases::Refused;
 use crate::result::{Case, Fault, JobResult, Outcome, RunResult};
 
 fn case(name: &str, outcome: Outcome) -> Case {
@@ -24,15 +25,16 @@ fn job(cases: Vec<Case>) -> JobResult {
     JobResult {
         id: "J1".to_owned(),
         name: "blinky".to_owned(),
-        runs: vec![RunResult {
-            class: "smoke.debug.f0".to_owned(),
-            device: Some("bench-1".to_owned()),
-            network: None,
-            attempts: 2,
-            duration_us: 3_000_000,
-            whole: None,
-            cases,
-        }],
+        runs: vec![
+            RunResult {
+                class: "smoke.debug.f0".to_owned(),
+                device: Some("bench-1".to_owned()),
+                attempts: 2,
+                duration_us: 3_000_000,
+                ..RunResult::default()
+            }
+            .with_cases(cases),
+        ],
         ..JobResult::default()
     }
 }
@@ -81,7 +83,7 @@ fn no_two_cases_of_a_class_have_one_name() {
 }
 
 #[test]
-fn what_pytest_and_others_write_is_read() {
+fn what_pytest_and_others_write_is_read_all() {
     let xml = r#"<?xml version="1.0"?><testsuites><testsuite name="pytest" tests="4">
         <testcase classname="tests.test_boot" name="test_banner[a&amp;b]" time="0.25"/>
         <testcase classname="tests.test_boot" name="test_i2c" time="1,234.5">
@@ -91,7 +93,7 @@ fn what_pytest_and_others_write_is_read() {
         <testcase name="setup"><error message="no fixture"/></testcase>
         <testsuite name="inner"><testcase name="later"><skipped message="slow"/></testcase></testsuite>
         </testsuite></testsuites>"#;
-    let cases = read(xml.as_bytes(), &Bounds::default()).unwrap();
+    let cases = read_all(xml.as_bytes(), &Bounds::default()).unwrap();
     let failed = |kind: &str, message: &str, detail: &str| {
         Outcome::Failed(Fault {
             kind: kind.to_owned(),
@@ -128,7 +130,7 @@ fn what_was_written_is_read_again() {
         case("a", Outcome::Failed(fault("assert"))),
         case("b", Outcome::Passed),
     ];
-    let again = read(written(cases).as_bytes(), &Bounds::default()).unwrap();
+    let again = read_all(written(cases).as_bytes(), &Bounds::default()).unwrap();
     assert_eq!(again.len(), 2);
     assert!(matches!(&again[0].outcome, Outcome::Failed(f) if f.kind == "assert"));
 }
@@ -137,26 +139,20 @@ fn what_was_written_is_read_again() {
 fn bombs_and_strangers_are_refused() {
     let bounds = Bounds {
         bytes_max: 2000,
-        cases_max: 3,
         depth_max: 5,
         text_max: 10,
     };
     let large = " ".repeat(2001);
     let deep = "<testsuite>".repeat(6);
-    let many = format!(
-        "<testsuite>{}</testsuite>",
-        "<testcase name='a'/>".repeat(4)
-    );
-    let refused = |xml: &str| read(xml.as_bytes(), &bounds).unwrap_err();
+    let refused = |xml: &str| read_all(xml.as_bytes(), &bounds).unwrap_err();
     assert!(matches!(refused(&large), ReadError::Large(2000)));
     assert!(matches!(refused(&deep), ReadError::Deep(5)));
-    assert!(matches!(refused(&many), ReadError::Many(3)));
     assert!(matches!(refused("<html></html>"), ReadError::NotJunit));
     assert!(matches!(refused("<testsuite></x>"), ReadError::Xml { .. }));
     // An entity that grows is never expanded.
     let lol = r#"<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><testsuite>
         <testcase name="&b;"><system-out>&b;x</system-out></testcase></testsuite>"#;
-    let cases = read(lol.as_bytes(), &bounds).unwrap();
+    let cases = read_all(lol.as_bytes(), &bounds).unwrap();
     assert_eq!(
         (cases[0].name.as_str(), cases[0].output.as_str()),
         ("&b;", "x")
@@ -165,5 +161,67 @@ fn bombs_and_strangers_are_refused() {
         "<testsuite><testcase name='{}'/></testsuite>",
         "ä".repeat(20)
     );
-    assert_eq!(read(long.as_bytes(), &bounds).unwrap()[0].name, "äääää");
+    assert_eq!(read_all(long.as_bytes(), &bounds).unwrap()[0].name, "äääää");
+}
+
+#[test]
+fn the_cases_before_an_error_are_given_on() {
+    let xml = "<testsuite><testcase name='a'/><testcase name='b'><failure/></testcase></x>";
+    let mut names = Vec::new();
+    let error = read(
+        xml.as_bytes(),
+        &Bounds::default(),
+        &mut Vec::new(),
+        &mut |case| {
+            names.push(case.name);
+            Ok(())
+        },
+    );
+    assert!(error.is_err());
+    assert_eq!(names, ["a", "b"]);
+    let full = read(
+        xml.as_bytes(),
+        &Bounds::default(),
+        &mut Vec::new(),
+        &mut |_| Err(Refused::Many),
+    );
+    assert!(matches!(full, Err(ReadError::Refused(Refused::Many))));
+    let whole = "<testsuite/>".as_bytes();
+    let length = read(whole, &Bounds::default(), &mut Vec::new(), &mut |_| Ok(()));
+    assert_eq!(length.unwrap(), whole.len() as u64);
+}
+
+#[test]
+fn equal_names_cost_as_little_as_different_ones() {
+    const COUNT: usize = 100_000;
+    // Each compared with those before it would be five thousand million comparisons.
+    let mut names = Names::default();
+    let mut last = String::new();
+    for _ in 0..COUNT {
+        last = names.unused("a");
+    }
+    assert_eq!(last, format!("a ({COUNT})"));
+    // One look for each that was given already, and none twice.
+    assert_eq!(names.used.len(), COUNT);
+}
+
+#[test]
+fn a_test_attaches_nothing() {
+    let mut evil = case("evil", Outcome::Passed);
+    evil.output = "[[[ATTACHMENT|/etc/passwd]]\n[[ATTA\u{1b}[0mCHMENT|x]]".to_owned();
+    evil.attachments = vec!["captures/boot.vcd".to_owned()];
+    let xml = written(vec![evil]);
+    assert_eq!(xml.matches("[[ATTACHMENT|").count(), 1, "{xml}");
+    assert!(xml.contains("[[ATTACHMENT|captures/boot.vcd]]"));
+    assert!(xml.contains("[[ [ATTACHMENT|/etc/passwd]]"));
+}
+
+#[test]
+fn what_was_cut_is_said() {
+    let mut job = job(vec![case("a", Outcome::Passed)]);
+    job.runs[0].cut_bytes = 7;
+    let mut out = Vec::new();
+    write(&job, &mut out).unwrap();
+    let xml = String::from_utf8(out).unwrap();
+    assert!(xml.contains(r#"<property name="hostd.cut_bytes" value="7"/>"#));
 }

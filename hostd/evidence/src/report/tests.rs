@@ -46,9 +46,12 @@ fn job() -> JobResult {
         verdict: "failure".to_owned(),
         sentence: "A test failed.".to_owned(),
         duration_us: 61_000_000,
-        runs: vec![RunResult {
-            class: EVIL.to_owned(),
-            cases: vec![
+        runs: vec![
+            RunResult {
+                class: EVIL.to_owned(),
+                ..RunResult::default()
+            }
+            .with_cases(vec![
                 Case {
                     captures,
                     links: vec![
@@ -59,9 +62,8 @@ fn job() -> JobResult {
                 },
                 case("lost", Outcome::BenchFailed(fault)),
                 case("banner", Outcome::Passed),
-            ],
-            ..RunResult::default()
-        }],
+            ]),
+        ],
         spans: vec![Span {
             lane: EVIL.to_owned(),
             name: EVIL.to_owned(),
@@ -138,7 +140,8 @@ fn what_failed_is_open_and_counted() {
 #[test]
 fn pictures_stay_small_whatever_was_captured() {
     let mut job = job();
-    let captures = &mut job.runs[0].cases[0].captures[0];
+    let mut cases: Vec<Case> = job.runs[0].told().unwrap().map(Result::unwrap).collect();
+    let captures = &mut cases[0].captures[0];
     #[expect(clippy::cast_precision_loss, reason = "small numbers")]
     let changes = (0..1_000_001).map(|n| n as f32 / 1_000_001.0).collect();
     captures.channels = vec![
@@ -151,8 +154,17 @@ fn pictures_stay_small_whatever_was_captured() {
             signal: Signal::Analog(vec![(-1.0, 1.0); 1_000_000], "V".to_owned()),
         },
     ];
+    job.runs[0] = job.runs[0].clone().with_cases(cases);
     job.log_tail.clear();
     assert!(page(&job).len() < 200_000);
+}
+
+#[test]
+fn what_was_cut_is_said() {
+    let mut job = job();
+    job.runs[0].cut_bytes = 70_001;
+    let page = page(&job);
+    assert!(page.contains("70001 bytes that its cases wrote are left out"));
 }
 
 #[test]

@@ -48,12 +48,15 @@ pub(crate) enum CopyError {
     Large { path: PathBuf, bytes: u64 },
     #[error("copy {}: there are more than {ENTRIES_MAX} files, or folders deeper than {DEPTH_MAX}", path.display())]
     Many { path: PathBuf },
+    #[error("read what fits: there are more than {files} files; name fewer by the pattern")]
+    TooManyFit { files: usize },
     #[error("copy: it was cancelled")]
     Cancelled,
 }
 
 /// Copies a folder with everything below it, or a file. `to` must not be there, or be a folder. Times of files are
-/// kept, since build tools compare them. Returns how many bytes the files have.
+/// kept, since build tools compare them. Returns how many bytes the files have. Holds one descriptor for each level, and
+/// no more names than that.
 pub(crate) fn copy(from: &Path, to: &Path, rules: &Rules<'_>) -> Result<u64, CopyError> {
     let mut copied = Copied {
         rules,
@@ -61,10 +64,20 @@ pub(crate) fn copy(from: &Path, to: &Path, rules: &Rules<'_>) -> Result<u64, Cop
         bytes: 0,
         entries: 0,
         unlooked: 0,
+        open: Vec::new(),
     };
-    let mut waiting = vec![(from.to_owned(), to.to_owned(), 0)];
-    while let Some((from, to, depth)) = waiting.pop() {
-        copied.entry(&from, &to, depth, &mut waiting)?;
+    copied.entry(from.to_owned(), to.to_owned())?;
+    while let Some(level) = copied.open.last_mut() {
+        let Some(entry) = level.entries.next() else {
+            copied.open.pop();
+            continue;
+        };
+        let entry = entry.map_err(|source| CopyError::Io {
+            path: level.from.clone(),
+            source,
+        })?;
+        let to = level.to.join(entry.file_name());
+        copied.entry(entry.path(), to)?;
     }
     Ok(copied.bytes)
 }
@@ -76,48 +89,45 @@ struct Copied<'r> {
     entries: usize,
     /// Bytes of the disk that were copied since there was a look at the room that is left.
     unlooked: u64,
+    /// Folders that are being copied, each in the one before it.
+    open: Vec<Level>,
 }
 
-type Waiting = Vec<(PathBuf, PathBuf, usize)>;
+/// A folder that is being copied.
+struct Level {
+    entries: fs::ReadDir,
+    from: PathBuf,
+    to: PathBuf,
+}
 
 impl Copied<'_> {
-    fn entry(
-        &mut self,
-        from: &Path,
-        to: &Path,
-        depth: usize,
-        waiting: &mut Waiting,
-    ) -> Result<(), CopyError> {
+    fn entry(&mut self, from: PathBuf, to: PathBuf) -> Result<(), CopyError> {
         let rules = self.rules;
         if rules.cancel.is_set() {
             return Err(CopyError::Cancelled);
         }
-        if rules.leave_out.iter().any(|path| path == from) {
+        if rules.leave_out.contains(&from) {
             return Ok(());
         }
         self.entries += 1;
-        if ENTRIES_MAX < self.entries || DEPTH_MAX < depth {
+        if ENTRIES_MAX < self.entries || DEPTH_MAX < self.open.len() {
             return Err(CopyError::Many {
                 path: self.root.to_owned(),
             });
         }
         let failed = |source| CopyError::Io {
-            path: from.to_owned(),
+            path: from.clone(),
             source,
         };
         let meta = from.symlink_metadata().map_err(failed)?;
         if !meta.is_dir() {
-            clear_way(to).map_err(failed)?;
+            clear_way(&to).map_err(failed)?;
         }
         if meta.is_symlink() {
-            let target = fs::read_link(from).map_err(failed)?;
-            symlink(target, to).map_err(failed)?;
+            let target = fs::read_link(&from).map_err(failed)?;
+            symlink(target, &to).map_err(failed)?;
         } else if meta.is_dir() {
-            make_folder(to).map_err(failed)?;
-            for entry in fs::read_dir(from).map_err(failed)? {
-                let entry = entry.map_err(failed)?;
-                waiting.push((entry.path(), to.join(entry.file_name()), depth + 1));
-            }
+            make_folder(&to).map_err(failed)?;
         } else if meta.is_file() {
             self.bytes += meta.len();
             if rules.bytes_max < self.bytes {
@@ -126,15 +136,19 @@ impl Copied<'_> {
                     bytes: rules.bytes_max,
                 });
             }
-            self.copy_file(from, to, &meta).map_err(failed)?;
+            self.copy_file(&from, &to, &meta).map_err(failed)?;
         } else {
             // Sockets, pipes and devices are nothing to build from.
             return Ok(());
         }
-        match rules.owner {
-            Some(owner) => lchown(to, Some(owner), Some(owner)).map_err(failed),
-            None => Ok(()),
+        if let Some(owner) = rules.owner {
+            lchown(&to, Some(owner), Some(owner)).map_err(failed)?;
         }
+        if meta.is_dir() {
+            let entries = fs::read_dir(&from).map_err(failed)?;
+            self.open.push(Level { entries, from, to });
+        }
+        Ok(())
     }
 
     /// Asks for room before a large file, and again whenever as much has been copied.
@@ -189,35 +203,4 @@ fn take_over(to: &Path, meta: &fs::Metadata) -> io::Result<()> {
         Ok(to) => to.set_permissions(mode),
         Err(_) => Ok(()),
     }
-}
-
-/// Paths of all files below a folder, relative to it, sorted. Links are not followed and not told.
-pub(super) fn files_below(root: &Path) -> Result<Vec<PathBuf>, CopyError> {
-    let mut files = Vec::new();
-    let mut entries = 0;
-    let mut waiting = vec![(PathBuf::new(), 0)];
-    while let Some((folder, depth)) = waiting.pop() {
-        let failed = |source| CopyError::Io {
-            path: root.join(&folder),
-            source,
-        };
-        for entry in fs::read_dir(root.join(&folder)).map_err(failed)? {
-            let entry = entry.map_err(failed)?;
-            let kind = entry.file_type().map_err(failed)?;
-            let path = folder.join(entry.file_name());
-            entries += 1;
-            if ENTRIES_MAX < entries || DEPTH_MAX < depth {
-                return Err(CopyError::Many {
-                    path: root.to_owned(),
-                });
-            }
-            if kind.is_dir() {
-                waiting.push((path, depth + 1));
-            } else if kind.is_file() {
-                files.push(path);
-            }
-        }
-    }
-    files.sort();
-    Ok(files)
 }

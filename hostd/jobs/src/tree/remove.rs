@@ -3,7 +3,6 @@
 //! A job can nest folders deeper than a process may have open and longer than a path may be, and take every right
 //! to them away. So each folder below is first moved to the top, and no path here is longer than two names.
 
-use std::ffi::OsString;
 use std::fs::{self, Permissions};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -21,17 +20,20 @@ pub(crate) fn remove(folder: &Path) -> io::Result<()> {
     let mut moved = 0;
     loop {
         open_up(folder)?;
-        let names = names_in(folder)?;
-        if names.is_empty() {
-            return fs::remove_dir(folder);
-        }
-        for name in names {
-            let path = folder.join(name);
-            if path.symlink_metadata()?.is_dir() {
-                flatten(folder, &path, &mut moved)?;
+        let mut is_empty = true;
+        // Folders that move here meanwhile are seen now or the next time. No list is made of names: there may be a
+        // million.
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            is_empty = false;
+            if entry.file_type()?.is_dir() {
+                flatten(folder, &entry.path(), &mut moved)?;
             } else {
-                fs::remove_file(&path)?;
+                fs::remove_file(entry.path())?;
             }
+        }
+        if is_empty {
+            return fs::remove_dir(folder);
         }
     }
 }
@@ -39,9 +41,10 @@ pub(crate) fn remove(folder: &Path) -> io::Result<()> {
 /// Removes a folder at the top whose folders move to the top.
 fn flatten(top: &Path, folder: &Path, moved: &mut u64) -> io::Result<()> {
     open_up(folder)?;
-    for name in names_in(folder)? {
-        let path = folder.join(name);
-        if path.symlink_metadata()?.is_dir() {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let path = entry.path();
+        if entry.file_type()?.is_dir() {
             // Moving a folder writes to it too.
             open_up(&path)?;
             move_to(top, &path, moved)?;
@@ -71,10 +74,4 @@ fn move_to(top: &Path, path: &Path, moved: &mut u64) -> io::Result<()> {
 
 fn open_up(folder: &Path) -> io::Result<()> {
     fs::set_permissions(folder, Permissions::from_mode(0o700))
-}
-
-fn names_in(folder: &Path) -> io::Result<Vec<OsString>> {
-    fs::read_dir(folder)?
-        .map(|entry| entry.map(|entry| entry.file_name()))
-        .collect()
 }

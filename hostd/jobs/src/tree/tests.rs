@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 
 use pipeline::Pattern;
 
-use super::copy::files_below;
-use super::{CopyError, Rules, beneath, copy, matching, remove};
+use super::{CopyError, Rules, Search, beneath, copy, matching, remove};
 use crate::cancel::Cancel;
 use crate::disk::Floor;
 
@@ -19,6 +18,17 @@ fn rules<'r>(cancel: &'r Cancel, leave_out: &'r [PathBuf], bytes_max: u64) -> Ru
         leave_out,
         cancel,
     }
+}
+
+/// Files that these patterns match, of which there are at most five.
+fn found(root: &Path, patterns: &[&str]) -> Result<Vec<PathBuf>, CopyError> {
+    let patterns = patterns.iter().map(|text| Pattern::parse(text).unwrap());
+    let search = Search {
+        patterns: &patterns.collect::<Vec<_>>(),
+        files_max: 5,
+        cancel: None,
+    };
+    matching(root, &search)
 }
 
 /// A folder with a file, a program, a link out, and a pipe.
@@ -57,7 +67,7 @@ fn a_copy_has_files_links_and_modes_but_nothing_that_is_neither() {
             .unwrap()
     };
     assert_eq!(time(&from), time(&to));
-    let found = files_below(&from).unwrap();
+    let found = found(&to, &["**"]).unwrap();
     assert_eq!(found, ["a/b/text", "a/tool"].map(PathBuf::from));
 }
 
@@ -161,11 +171,7 @@ fn a_pattern_means_files_as_a_shell_would() {
     }
     symlink("../src", root.path().join("r/src")).unwrap();
     let found = |patterns: &[&str]| {
-        let patterns: Vec<Pattern> = patterns
-            .iter()
-            .map(|text| Pattern::parse(text).unwrap())
-            .collect();
-        matching(root.path(), &patterns)
+        found(root.path(), patterns)
             .unwrap()
             .iter()
             .map(|file| file.display().to_string())
@@ -191,9 +197,30 @@ fn a_file_without_a_plain_name_is_a_file_too() {
     let root = tempfile::tempdir().unwrap();
     let name = std::ffi::OsStr::from_bytes(b"odd\xff.c");
     fs::write(root.path().join(name), "").unwrap();
-    let pattern = Pattern::parse("*.c").unwrap();
-    assert_eq!(
-        matching(root.path(), &[pattern]).unwrap(),
-        [PathBuf::from(name)]
+    assert_eq!(found(root.path(), &["*.c"]).unwrap(), [PathBuf::from(name)]);
+}
+
+#[test]
+fn more_files_than_may_fit_are_an_error_and_others_are_not_counted() {
+    let root = tempfile::tempdir().unwrap();
+    fs::create_dir(root.path().join("r")).unwrap();
+    for number in 0..5 {
+        fs::write(root.path().join(format!("r/{number}.xml")), "").unwrap();
+        fs::write(root.path().join(format!("r/{number}.txt")), "").unwrap();
+    }
+    assert_eq!(found(root.path(), &["r/*.xml"]).unwrap().len(), 5);
+    let all = found(root.path(), &["**"]);
+    assert!(
+        matches!(all, Err(CopyError::TooManyFit { files: 5 })),
+        "{all:?}"
     );
+    let cancel = Cancel::default();
+    cancel.cancel();
+    let search = Search {
+        patterns: &[Pattern::parse("**").unwrap()],
+        files_max: 5,
+        cancel: Some(&cancel),
+    };
+    let cancelled = matching(root.path(), &search);
+    assert!(matches!(cancelled, Err(CopyError::Cancelled)));
 }

@@ -174,9 +174,9 @@ fn has_reports(job: &Job, home: &Home) {
         ..subject
     };
     let linked = "https://bench.example/api/capture/01CAPTURE";
-    let result = jobs::result_of(job, &subject);
-    let cases = result.runs.iter().flat_map(|run| &run.cases);
-    let mut links = cases.flat_map(|case| &case.links);
+    let result = jobs::result_of(job, &subject, &home.out());
+    let cases = result.runs.iter().flat_map(|run| run.told().unwrap());
+    let mut links = cases.flat_map(|case| case.unwrap().links);
     assert!(links.any(|(_, address)| address == linked), "{result:?}");
     let trace: Vec<serde_json::Value> =
         serde_json::from_str(&fs::read_to_string(files.trace).unwrap()).unwrap();

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use jobs::{Event, Failure, Outcome, Skip};
+use jobs::{Event, Failure, Outcome, RunEnd, Skip};
 
 use crate::Case;
 use crate::home::{Home, pipeline_of};
@@ -15,6 +15,7 @@ pub(crate) const CASES: &[Case] = &[
     ("an_artifact_that_is_not_there_fails_the_run", missing),
     ("assertions_judge_codes_and_texts", assertions),
     ("tests_that_fail_fail_their_step", tests),
+    ("more_tests_than_may_be_fail_their_step", many_tests),
     ("the_environment_is_what_the_pipeline_says", environment),
 ];
 
@@ -188,14 +189,45 @@ fn tests() {
     let steps = "      - { run: 'mkdir r; cp one.xml r/', junit: 'r/*.xml' }";
     let run = home.build(steps);
     assert_eq!(run.outcome, Outcome::Failed(Failure::Tests(1)));
-    let names: Vec<&str> = run.steps[0]
-        .cases
-        .iter()
-        .map(|case| case.name.as_str())
-        .collect();
-    assert_eq!(names, ["a::one", "a::two"]);
+    assert_eq!(names(&home, &run), ["a::one", "a::two"]);
     let steps = "      - { run: 'echo no > x.xml', junit: 'x.xml' }";
     assert_eq!(home.build(steps).outcome.kind(), Some("bad_junit"));
+    // Cases of several steps, and between them one that is a step.
+    let steps = "      - { run: 'mkdir r; cp one.xml r/', junit: 'r/*.xml', case: first }
+      - { run: 'cp one.xml r/two.xml', junit: 'r/two.xml', case: second, if: always }";
+    let run = home.build(steps);
+    let both = ["first", "a::one", "a::two", "second", "a::one", "a::two"];
+    assert_eq!(names(&home, &run), both);
+    assert_eq!(run.steps[1].counts.failed, 1);
+}
+
+/// Names of the cases of the run that was carried out last.
+fn names(home: &Home, run: &RunEnd) -> Vec<String> {
+    let file = home.out().join("logs/fw/1/cases");
+    let cases = jobs::cases_of(run, "", file).open().unwrap();
+    cases.map(|case| case.unwrap().name).collect()
+}
+
+/// None of the cases that are too many is left out silently.
+fn many_tests() {
+    let home = Home::new();
+    let steps = "      - run: |
+          (echo '<testsuite>'; yes '<testcase/>' | head -n 20000; echo '</testsuite>') > 0.xml
+          for i in 1 2 3 4 5; do cp 0.xml $i.xml; done
+        junit: '*.xml'";
+    let run = home.build(steps);
+    assert_eq!(run.outcome.kind(), Some("bad_junit"), "{}", run.outcome);
+    assert!(run.outcome.to_string().contains("more than 100000"));
+    assert_eq!(run.steps[0].counts.passed, 100_000);
+    // In one file only, a test that failed may be where nobody looks.
+    let steps = "      - { run: 'for i in $(seq 1001); do echo x > $i.xml; done', junit: '*.xml' }";
+    let run = home.build(steps);
+    assert_eq!(run.outcome.kind(), Some("bad_junit"), "{}", run.outcome);
+    assert!(
+        run.outcome.to_string().contains("more than 1000 files"),
+        "{}",
+        run.outcome
+    );
 }
 
 fn environment() {

@@ -7,7 +7,7 @@ use super::{Decision, Scheduler, Timer};
 use crate::axes::{Axes, State};
 use crate::cause::{Ending, Infra};
 use crate::groups::Kind;
-use crate::limits::{Limits, RESTARTS_MAX};
+use crate::limits::{DEATHS_MAX, Limits, RESTARTS_MAX};
 use crate::names::{AttemptId, DeviceId, JobId};
 use crate::submission::{Requirement, Submission, Task, Work};
 use crate::task::{Job, TaskEntry, TaskState};
@@ -23,10 +23,22 @@ pub struct Stored<R> {
     pub axes: Axes,
     /// Attempts so far.
     pub attempts: u32,
+    /// Deaths of the server while it ran.
+    #[serde(default)]
+    pub deaths: u32,
     /// When its first task was assigned.
     pub begun_ms: Option<u64>,
     /// Its tasks, in the order of the submission.
     pub tasks: Vec<StoredTask>,
+}
+
+/// How the server ended that ran before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Before {
+    /// In good order, whether or not all attempts had ended.
+    Stopped,
+    /// In the middle, as when there was no more memory.
+    Died,
 }
 
 /// A task in its stored form.
@@ -48,8 +60,8 @@ pub struct StoredTask {
 
 impl<R: Requirement> Scheduler<R> {
     /// Rebuilds the queue from what was stored, in the order of submission. Nothing is running any more: an
-    /// attempt in which no test has produced output is requeued, any other has ended. Then make the devices
-    /// known, [`device_known`](Self::device_known) first.
+    /// attempt in which no test has produced output is requeued, any other has ended. A job that ran when the
+    /// server died, and had run at an earlier death of it, ends too. Then make the devices known, [`device_known`](Self::device_known) first.
     ///
     /// Also returns, last, the jobs that were left out because they contradict themselves; none that came
     /// from [`stored`](Self::stored) does.
@@ -58,6 +70,7 @@ impl<R: Requirement> Scheduler<R> {
         limits: Limits,
         epoch: u64,
         jobs: Vec<Stored<R>>,
+        before: Before,
         now_ms: u64,
     ) -> (Self, Vec<Decision>, Vec<JobId>) {
         let mut scheduler = Self::new(limits, epoch);
@@ -75,7 +88,7 @@ impl<R: Requirement> Scheduler<R> {
                 refused.push(id);
                 continue;
             }
-            scheduler.restore_job(job, &mut decisions);
+            scheduler.restore_job(job, before, &mut decisions);
         }
         scheduler.pass(None, &mut decisions);
         (scheduler, decisions, refused)
@@ -101,6 +114,7 @@ impl<R: Requirement> Scheduler<R> {
             submitted_ms: job.submitted_ms,
             axes: job.axes,
             attempts: job.attempts,
+            deaths: job.deaths,
             begun_ms: job.begun_ms,
             tasks: tasks.collect(),
         })
@@ -132,7 +146,7 @@ impl<R: Requirement> Scheduler<R> {
         }
     }
 
-    fn restore_job(&mut self, stored: Stored<R>, out: &mut Vec<Decision>) {
+    fn restore_job(&mut self, stored: Stored<R>, before: Before, out: &mut Vec<Decision>) {
         let submission = stored.submission;
         let user = self.accounts.user(&submission.org, &submission.user);
         let number = self.enter(submission, user, stored.submitted_ms);
@@ -141,12 +155,18 @@ impl<R: Requirement> Scheduler<R> {
         };
         job.axes = stored.axes;
         job.attempts = stored.attempts;
+        let ran = stored.tasks.iter().any(|task| task.attempt.is_some());
+        job.deaths = stored.deaths + u32::from(ran && before == Before::Died);
         job.begun_ms = stored.begun_ms;
         if let Some(begun_ms) = job.begun_ms {
             let deadline = begun_ms.saturating_add(job.clocks.job_ms);
             self.timers.insert((deadline, Timer::Job(number)));
         }
-        let stopped = (job.axes.state() == State::Stopping).then(|| job.ending());
+        let stopped = match job.axes.state() {
+            State::Stopping => Some(job.ending()),
+            _ if job.deaths > DEATHS_MAX => Some(Ending::Infra(Infra::ServerDied)),
+            _ => None,
+        };
         let mut over: Vec<(u32, Ending, Option<AttemptId>)> = Vec::new();
         for (task, stored) in (0..).zip(stored.tasks) {
             let attempt = stored.attempt.map(|(number, epoch)| AttemptId {

@@ -54,6 +54,12 @@ pub fn render(figures: &Figures) -> String {
             figures.stored_bytes,
         ),
         (
+            "hostd_jobs_memory_bytes",
+            "gauge",
+            "Memory that jobs take while they are read, wait and run.",
+            figures.memory_bytes,
+        ),
+        (
             "hostd_jobs_devices_quarantined",
             "gauge",
             "Devices that no job gets until somebody admits them.",

@@ -30,8 +30,8 @@ pub struct Head {
 pub struct Overview {
     /// Organisation, id and head of each, in the order of organisations and ids.
     pub heads: Vec<(String, String, Head)>,
-    /// Those that are not over, in the order of their ids.
-    pub open: Vec<Found>,
+    /// Organisation and id of those that are not over, in the order of their ids.
+    pub open: Vec<(String, String)>,
 }
 
 /// A job that was deleted.
@@ -94,11 +94,11 @@ fn overview(from: &impl Source) -> Result<Option<Overview>, StoreError> {
     let mut open = Vec::new();
     for (org, id, _) in heads.iter().filter(|(_, _, head)| head.is_open) {
         match found::get(from, &pair(org, id))? {
-            Some(job) => open.push(job),
+            Some(_) => open.push((org.clone(), id.clone())),
             None => is_whole = false,
         }
     }
-    open.sort_by(|a, b| a.id().cmp(b.id()));
+    open.sort_by(|(_, a), (_, b)| a.cmp(b));
     Ok(is_whole.then_some(Overview { heads, open }))
 }
 

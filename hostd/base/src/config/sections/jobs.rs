@@ -16,6 +16,8 @@ pub struct JobsConfig {
     pub queued_max: u32,
     pub queued_per_org_max: u32,
     pub queued_per_user_max: u32,
+    /// Of what callers can make large: what an organisation gets of it depends on what is free.
+    pub memory_mib: u32,
     pub archive_mib_max: u32,
     pub unpacked_mib_max: u32,
     pub archive_entries_max: u32,
@@ -58,6 +60,7 @@ impl Default for JobsConfig {
             queued_max: 10_000,
             queued_per_org_max: 5_000,
             queued_per_user_max: 2_000,
+            memory_mib: 128,
             archive_mib_max: 256,
             unpacked_mib_max: 2048,
             archive_entries_max: 100_000,
@@ -119,6 +122,9 @@ impl JobsConfig {
             if !(1..=100_000).contains(&value) {
                 return Err((key, "must be 1 to 100000"));
             }
+        }
+        if !(16..=1_048_576).contains(&self.memory_mib) {
+            return Err(("jobs.memory_mib", "must be 16 to 1048576"));
         }
         if !(1..=2047).contains(&self.archive_mib_max) {
             return Err(("jobs.archive_mib_max", "must be 1 to 2047"));

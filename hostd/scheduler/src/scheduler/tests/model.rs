@@ -211,7 +211,8 @@ impl World {
         self.seen.crashes += 1;
         self.runs.clear();
         let stored = std::mem::take(&mut self.store).into_values().collect();
-        let (s, mut decisions, refused) = Scheduler::restore(limits(), 0, stored, self.now_ms);
+        let (s, mut decisions, refused) =
+            Scheduler::restore(limits(), 0, stored, Before::Stopped, self.now_ms);
         assert!(refused.is_empty());
         self.s = s;
         self.away.clear();

@@ -6,11 +6,15 @@ use crate::limits::RESTARTS_MAX;
 
 const RESTARTED: Ending = Ending::Infra(Infra::ServerRestarted);
 
-/// As after `kill -9`: only what was stored remains.
+/// As after an end in good order: only what was stored remains.
 fn restarted(s: &Scheduler<Need>, now_ms: u64) -> (Scheduler<Need>, Vec<Decision>) {
+    after(s, Before::Stopped, now_ms)
+}
+
+fn after(s: &Scheduler<Need>, before: Before, now_ms: u64) -> (Scheduler<Need>, Vec<Decision>) {
     let jobs: Vec<JobId> = s.jobs().cloned().collect();
     let stored = jobs.iter().filter_map(|job| s.stored(job)).collect();
-    let (scheduler, decisions, refused) = Scheduler::restore(s.limits, 0, stored, now_ms);
+    let (scheduler, decisions, refused) = Scheduler::restore(s.limits, 0, stored, before, now_ms);
     assert!(refused.is_empty());
     (scheduler, decisions)
 }
@@ -120,7 +124,38 @@ fn a_record_that_contradicts_itself_is_left_out() {
     s.submit(bench("1", "u", 1), 0).unwrap();
     let mut stored = s.stored(&"1".into()).unwrap();
     stored.tasks.clear();
-    let (s, _, refused) = Scheduler::restore(Limits::default(), 0, vec![stored], 0);
+    let (s, _, refused) =
+        Scheduler::restore(Limits::default(), 0, vec![stored], Before::Stopped, 0);
     assert_eq!(refused, ["1".into()]);
     assert_eq!(s.jobs().count(), 0);
+}
+
+#[test]
+fn a_job_during_which_the_server_died_twice_is_not_tried_a_third_time() {
+    let mut s = with_devices(&[("a", 1)]);
+    // Of its two tasks each runs at one of the deaths.
+    let mut job = bench("1", "u", 1);
+    job.tasks.push(task(Work::Bench(Need(1)), &[0]));
+    let first = assigned(&s.submit(job, 0).unwrap());
+    s.submit(bench("waits", "u", 1), 0).unwrap();
+    // An end in good order does not count.
+    let (mut s, _) = restarted(&s, 1);
+    let again = assigned(&s.device_seen(&"a".into(), &"org".into(), 1, 2));
+    assert_eq!(again.task, first.task);
+    let (mut s, decisions) = after(&s, Before::Died, 3);
+    assert!(
+        !decisions
+            .iter()
+            .any(|d| matches!(d, Decision::Finish { .. }))
+    );
+    let again = assigned(&s.device_seen(&"a".into(), &"org".into(), 1, 4));
+    let second = assigned(&s.ended(&again, Ending::Passed, 5));
+    assert_ne!(second.task, first.task);
+    let (mut s, decisions) = after(&s, Before::Died, 6);
+    let (axes, ending) = finish(&decisions, "1");
+    assert_eq!(ending, Ending::Infra(Infra::ServerDied));
+    assert_eq!(axes.ended_because(), Some(EndedBecause::InfraError));
+    // One that only waited has lost nothing.
+    let decisions = s.device_seen(&"a".into(), &"org".into(), 1, 7);
+    assert_eq!(places(&decisions), [place("waits", "a")]);
 }
