@@ -174,7 +174,7 @@ fn a_queue_takes_so_much_memory_and_another_organisation_finds_room() {
     let key = format!("ApiKey {}", stranger(jobs.dir.path()));
     jobs.restart();
     // Each of 64 runs makes files with long names.
-    let files: String = (0..32).map(|file| format!("{file:0200}, ")).collect();
+    let files: String = (0..32).map(|file| format!("f{file:0200}, ")).collect();
     let cells: String = (0..64).map(|cell| format!("v{cell}: {{}}, ")).collect();
     let large = format!(
         "version: 1\nbuilds: [{{ id: a, matrix: {{ variant: {{ {cells} }} }}, packs: [{{ id: p, artifacts: [{files}] }}], \
