@@ -13,7 +13,7 @@ const ROGUE: &str = "test.rogue";
 /// What the component has in place of its crime.
 const CRIME: &str = "CRIME:none......:";
 
-const LIMITS: &str = "[limits]\ncompute_ms = 200\nmemory_mib = 16\n";
+const LIMITS: &str = "[limits]\ncompute_ms = 1000\nmemory_mib = 16\n";
 
 /// Each crime, and what the operator is told of it.
 const CRIMES: &[(&str, &str)] = &[

@@ -329,7 +329,7 @@ fn a_capture_that_is_not_done_has_no_report() {
 
 #[test]
 fn what_fails_in_the_plugin_costs_one_request() {
-    let lab = Lab::reporting("compute_ms = 200\ndeadline_ms = 2000\nmemory_mib = 16");
+    let lab = Lab::reporting("compute_ms = 1000\ndeadline_ms = 10000\nmemory_mib = 16");
     lab.told("?crime=trap").expect_error(500, "internal");
     lab.told("?crime=loop").expect_error(504, "handler_timeout");
     lab.told("?crime=memory").expect_error(500, "internal");
