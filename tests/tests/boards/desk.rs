@@ -10,7 +10,7 @@ use tests::{Client, Reply, until};
 pub(crate) const SLOT: &[u8] = include_bytes!("../../../hostd/emi/testdata/slot.kicad_pcb");
 
 /// Connectors of a board that takes long.
-pub(crate) const CONNECTORS: u32 = 50;
+const CONNECTORS: u32 = 50;
 
 /// Between two looks at a run.
 const POLL: Duration = Duration::from_millis(20);
@@ -110,7 +110,12 @@ impl Desk {
 
     /// A run that takes some seconds, of a board [`with_connectors`]: a cable at each of them.
     pub(crate) fn long_run(&self, project: &str, board: &str) -> String {
-        let cables: Vec<Value> = (0..CONNECTORS)
+        self.cables(project, board, CONNECTORS)
+    }
+
+    /// A run with so many cables.
+    pub(crate) fn cables(&self, project: &str, board: &str, count: u32) -> String {
+        let cables: Vec<Value> = (0..count)
             .map(|n| json!({"connector": format!("J{n}"), "length_m": 0.1 + 0.02 * f64::from(n)}))
             .collect();
         let body = json!({"board_id": board, "kind": "cable", "params": {"cables": cables}});
