@@ -334,7 +334,7 @@ fn a_slow_subscriber_loses_what_finds_no_room_and_holds_up_nobody() {
     install(
         &bench,
         &wants(&format!("http = [\"{}\"]", silent.url("/*"))),
-        "deadline_ms = 60000",
+        "compute_ms = 10000\ndeadline_ms = 60000",
     );
     bench.plugin(&["approve", ID]).ok();
     behave(&bench, &format!("wait:{}", silent.url("/")));
@@ -367,7 +367,7 @@ fn a_plugin_that_was_disabled_is_called_by_no_timer_that_waited_for_its_turn() {
         silent.url("/*"),
         "timers = [{ id = \"one\", cron = \"* * * * *\" }, { id = \"two\", cron = \"* * * * *\" }]"
     );
-    install(&bench, &wants, "deadline_ms = 15000");
+    install(&bench, &wants, "compute_ms = 10000\ndeadline_ms = 15000");
     bench.plugin(&["approve", ID]).ok();
     behave(&bench, &format!("wait:{}", silent.url("/")));
     let begun = Instant::now();
@@ -388,7 +388,7 @@ fn a_subscriber_that_loops_costs_its_own_place() {
     install(
         &bench,
         &wants(""),
-        "compute_ms = 1000\ndeadline_ms = 10000\nin_flight = 1",
+        "compute_ms = 3000\ndeadline_ms = 20000\nin_flight = 1",
     );
     bench.plugin(&["approve", ID]).ok();
     behave(&bench, "loop");
