@@ -72,7 +72,24 @@ pub fn write_version(folder: &Path, version: &str, wants: &str, limits: &str) ->
     write(folder, &component, (ID, version), &tables)
 }
 
-/// Write a package of a component, with its id and version, and these tables after them in its manifest.
+/// Computing that a call of a plugin may do unless a test says otherwise, in ms: far more than any takes, since the
+/// time counts in which its thread waits for a processor, and on a busy machine it gets the least of them.
+const COMPUTE_MS: u32 = 10_000;
+
+/// Tables of a manifest, with time to compute if they set none and no deadline.
+#[must_use]
+pub fn patient(tables: &str) -> String {
+    if tables.contains("compute_ms") || tables.contains("deadline_ms") {
+        return tables.to_owned();
+    }
+    let limits = format!("[limits]\ncompute_ms = {COMPUTE_MS}\n");
+    match tables.split_once("[limits]\n") {
+        Some((before, after)) => format!("{before}{limits}{after}"),
+        None => format!("{tables}\n{limits}"),
+    }
+}
+
+/// Write a package of a component, with its id and version, and these tables after them in its manifest, [`patient`].
 ///
 /// # Errors
 /// The disk.
@@ -85,5 +102,8 @@ pub fn write(
     fs::create_dir_all(folder)?;
     fs::write(folder.join("plugin.wasm"), component)?;
     let plugin = format!("[plugin]\nid = \"{id}\"\nversion = \"{version}\"\napi = \"1.0\"\n");
-    Ok(fs::write(folder.join("plugin.toml"), plugin + tables)?)
+    Ok(fs::write(
+        folder.join("plugin.toml"),
+        plugin + &patient(tables),
+    )?)
 }

@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
+use crate::port::own_port;
 use crate::server::binary;
 
 /// A running simulated pod. Killed when dropped.
@@ -25,6 +26,14 @@ impl PodSim {
     /// The binary is missing or does not start.
     pub fn start(args: &[&str]) -> Result<Self> {
         Self::start_at("127.0.0.1:0", args)
+    }
+
+    /// Start on an address that it can have again after its end, by [`Self::start_at`].
+    ///
+    /// # Errors
+    /// The binary is missing or does not start.
+    pub fn start_to_return(args: &[&str]) -> Result<Self> {
+        Self::start_at(&format!("127.0.0.1:{}", own_port()), args)
     }
 
     /// Start on a given address: `127.0.0.1:8080`.

@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::bench::until;
 use crate::client::Client;
 
 /// Start-up takes milliseconds; this limit only ends a test whose server hangs.
@@ -173,6 +174,16 @@ impl Server {
         read_log(self.dir.path())
     }
 
+    /// The same once these words are among it, since the log is written independently of answers.
+    ///
+    /// # Panics
+    /// They do not come.
+    #[must_use]
+    pub fn logged(&self, words: &str) -> String {
+        let found = until(|| self.log(), |log| log.contains(words));
+        found.unwrap_or_else(|_| panic!("the log does not say {words:?}"))
+    }
+
     /// Sign in whoever has this code; the value of `Authorization` of their session.
     ///
     /// # Panics
@@ -224,12 +235,29 @@ impl Server {
     /// # Errors
     /// The signal cannot be sent, or the process cannot be waited for.
     pub fn stop(&mut self) -> Result<bool> {
+        self.begin_stop()?;
+        self.stopped()
+    }
+
+    /// Ask the process to stop, which takes as long as what it lets end.
+    ///
+    /// # Errors
+    /// The signal cannot be sent.
+    pub fn begin_stop(&self) -> Result<()> {
         let status = Command::new("kill")
             .args(["-TERM", &self.pid().to_string()])
             .status()?;
         if !status.success() {
             bail!("kill -TERM failed");
         }
+        Ok(())
+    }
+
+    /// Wait until the process has stopped; true when it exited with success.
+    ///
+    /// # Errors
+    /// The process cannot be waited for.
+    pub fn stopped(&mut self) -> Result<bool> {
         Ok(self.child.wait()?.success())
     }
 }

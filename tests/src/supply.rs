@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
+use crate::port::own_port;
+
 /// The highest voltage that it can be set to.
 const VOLTS_MAX: f64 = 30.0;
 
@@ -48,13 +50,13 @@ pub struct State {
 }
 
 impl Supply {
-    /// A supply on a free port of this machine.
+    /// A supply on a port of its own, where another one can be plugged in after its end.
     ///
     /// # Panics
     /// There is none.
     #[must_use]
     pub fn start() -> Self {
-        Self::on(0)
+        Self::on(own_port())
     }
 
     /// A supply that has just been plugged in, on this port.

@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -94,14 +95,16 @@ fn token(server: &Server) -> String {
     format!("Bearer {}", token["token"].as_str().unwrap())
 }
 
-/// Ids of the waveforms that two clients save while `f` is running.
+/// Ids of the waveforms that two clients save before and while `f` is running. Each has begun by then.
 fn written_during(server: &Server, f: impl FnOnce()) -> Vec<String> {
     let stop = AtomicBool::new(false);
+    let begun = Barrier::new(3);
     std::thread::scope(|scope| {
         let write = |from: usize| {
-            let (client, stop) = (server.client(), &stop);
+            let (client, stop, begun) = (server.client(), &stop, &begun);
             move || {
-                let mut written = Vec::new();
+                let mut written = vec![waveform(&client, from)];
+                begun.wait();
                 while !stop.load(Ordering::Relaxed) {
                     written.push(waveform(&client, from + written.len()));
                 }
@@ -109,6 +112,7 @@ fn written_during(server: &Server, f: impl FnOnce()) -> Vec<String> {
             }
         };
         let writers = [scope.spawn(write(100)), scope.spawn(write(10_000))];
+        begun.wait();
         f();
         stop.store(true, Ordering::Relaxed);
         writers.map(|writer| writer.join().unwrap()).concat()

@@ -200,7 +200,8 @@ fn a_body_that_trickles_is_given_up() {
             "{error}"
         );
     }
-    assert_eq!(metric(&server, "hostd_http_uploads_arriving "), 0.0);
+    let arriving = || json!(metric(&server, "hostd_http_uploads_arriving "));
+    until(arriving, |count| *count == json!(0.0)).unwrap();
 }
 
 #[test]

@@ -4,14 +4,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tests::{Bench, Client, Reply, Server, can_isolate, until};
-
-/// Longer than anything here takes.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// More than any disk has free, in MiB.
 const MIB_TOO_MANY: u32 = u32::MAX;
@@ -34,17 +30,12 @@ fn capture(client: &Client, device: &str, name: Option<&str>) -> Reply {
 fn captured(client: &Client, device: &str, name: Option<&str>) -> (String, Value) {
     let started = capture(client, device, name).expect(202);
     let id = started["capture_id"].as_str().unwrap().to_owned();
-    let began = Instant::now();
-    loop {
-        let path = format!("/api/capture/{id}?frames=none");
-        let head = client.get(&path).unwrap().expect(200);
-        let status = head["status"].as_str().unwrap();
-        if !["pending", "armed", "running"].contains(&status) {
-            return (id, head);
-        }
-        assert!(began.elapsed() < PATIENCE, "the capture does not end");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    let path = format!("/api/capture/{id}?frames=none");
+    let look = || client.get(&path).unwrap().expect(200);
+    let is_over =
+        |head: &Value| !["pending", "armed", "running"].contains(&head["status"].as_str().unwrap());
+    let head = until(look, is_over).unwrap();
+    (id, head)
 }
 
 fn token(server: &Server) -> Client {
@@ -90,8 +81,8 @@ fn below_the_floor_what_is_big_is_refused_and_the_rest_goes_on() {
     assert!(text.contains("\nhostd_disk_free_bytes "), "{text}");
     assert!(text.contains("\nhostd_disk_full 0\n"), "{text}");
     // Once, however many requests were refused.
-    let told = server.log().matches("the disk is nearly full").count();
-    assert_eq!(told, 1);
+    let told = "the disk is nearly full";
+    assert_eq!(server.logged(told).matches(told).count(), 1);
 }
 
 #[test]
@@ -149,7 +140,8 @@ fn samples_that_find_no_room_fail_the_capture_and_leave_nothing() {
     let said = head["error"].to_string();
     assert!(said.contains("captures.quota_mib"), "{said}");
     let folder = bench.server.dir().join("data/captures");
-    assert_eq!(fs::read_dir(folder).unwrap().count(), 0);
+    let kept = || fs::read_dir(&folder).unwrap().count();
+    until(kept, |count| *count == 0).unwrap();
 }
 
 fn mode(path: &Path) -> u32 {
@@ -301,7 +293,7 @@ fn a_job_that_fills_the_disk_ends_and_others_go_on() {
     let log = client.get(&format!("/api/jobs/{other}/log")).unwrap();
     assert!(log.text.contains("still here"), "{}", log.text);
     // Nothing of it is left, and there is room for the next one.
-    assert_eq!(named(&data, "everything"), Vec::<PathBuf>::new());
+    until(|| named(&data, "everything"), Vec::is_empty).unwrap();
     let next = submit(&client, "dd if=/dev/zero of=some bs=1M count=20");
     let job = ended(&client, &next);
     assert_eq!(job["verdict"], "success", "{job}");

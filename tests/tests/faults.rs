@@ -4,7 +4,7 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::json;
 use tests::{Client, Opened, PodSim, Server, Socket};
@@ -48,12 +48,8 @@ fn tunnel(server: &Server, lease: &str, kind: &str) -> Opened {
 }
 
 /// Ask until the condition holds.
-fn until(mut right: impl FnMut() -> bool) {
-    let began = Instant::now();
-    while !right() {
-        assert!(began.elapsed() < PATIENCE, "it does not come about");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+fn until(right: impl FnMut() -> bool) {
+    tests::until(right, |is_right| *is_right).unwrap();
 }
 
 /// A tunnel with a UART session, under a lease and with the bank's voltage on.
@@ -89,7 +85,7 @@ fn a_pod_unplugged_under_a_tunnel() {
 fn a_client_that_vanishes_under_a_tunnel() {
     let pod = PodSim::start(&[]).unwrap();
     let dir = tempfile::tempdir().unwrap();
-    let server = serve(&pod, dir.path(), "[http]\nping_ms = 50\n");
+    let server = serve(&pod, dir.path(), "[http]\nping_ms = 500\n");
     let uart = held(&server);
     drop(uart);
     until(|| matches!(tunnel(&server, "mine", "flash"), Opened::Socket(_)));

@@ -195,7 +195,7 @@ fn ihex(segments: &[(u32, Vec<u8>)]) -> String {
 
 #[test]
 fn a_flash_that_is_not_waited_for_is_followed() {
-    let bench = Bench::start(&["sim:v3,seed=3,target=blank,fault=slow=200000B/s+1ms"]).unwrap();
+    let bench = Bench::start(&["sim:v3,seed=3,target=blank,fault=slow=20000B/s+5ms"]).unwrap();
     let device = &bench.devices[0];
     let client = bench.server.client();
     let patient = client.clone().with_header("prefer", "respond-async");
@@ -242,7 +242,8 @@ fn a_flash_that_is_not_waited_for_is_followed() {
 #[test]
 fn a_flash_that_outlasts_its_request_is_told_how_far_it_is() {
     let address = "sim:v3,seed=3,target=blank,fault=slow=20000B/s+5ms";
-    let bench = Bench::start_with("[handlers]\ndeadline_ms = 1000\n", &[address]).unwrap();
+    // Shorter than the flash, and far longer than a look at it takes.
+    let bench = Bench::start_with("[handlers]\ndeadline_ms = 3000\n", &[address]).unwrap();
     let client = bench.server.client();
     let answer = flash(&client, &bench.devices[0], &[TARGET]).unwrap();
     let record = answer.expect(202);

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::process::Command;
 
-use tests::Server;
+use tests::{Bench, PodSim, Server, until};
 
 #[test]
 fn health_readiness_metrics() {
@@ -293,7 +293,7 @@ fn heads_that_cannot_be_read_are_told_so() {
         assert!(head.contains(&format!("x-request-id: {id}")), "{head}");
         // The log is written independently of the answer.
         let is_told = |log: &serde_json::Value| log.as_str().unwrap().contains(id);
-        tests::until(|| server.log().into(), is_told).unwrap();
+        until(|| server.log().into(), is_told).unwrap();
     }
 }
 
@@ -349,23 +349,27 @@ fn mistakes_on_the_command_line_are_explained() {
 
 #[test]
 fn a_stop_lets_open_requests_finish() {
-    let mut server = Server::demo().unwrap();
-    let (client, device) = (server.client(), server.device().to_owned());
-    let pulse = std::thread::spawn(move || {
-        let body = serde_json::json!({"command": {"cmd": "nrst", "pulse_ms": 700}});
+    let pod = PodSim::start(&[]).unwrap();
+    let mut bench = Bench::start(&[&format!("tcp:{}", pod.address)]).unwrap();
+    let (client, device) = (bench.server.client(), bench.devices[0].clone());
+    // It is answered once the pod goes on.
+    pod.hang().unwrap();
+    let asked = std::thread::spawn(move || {
+        let body = serde_json::json!({"command": {"cmd": "ping"}, "timeout_ms": 60_000});
         client.post(&format!("/api/bench/devices/{device}/command"), &body)
     });
     let in_flight = "hostd_handler_calls_in_flight{handler=\"devices\"} 1";
-    while !server
-        .anonymous()
-        .get("/metrics")
-        .unwrap()
-        .text
-        .contains(in_flight)
-    {
-        assert!(!pulse.is_finished(), "it was answered before the stop");
-    }
-    assert!(server.stop().unwrap());
-    let reply = pulse.join().unwrap().unwrap().expect(200);
-    assert_eq!(reply["status"], "ok", "{reply}");
+    let server = &mut bench.server;
+    let metrics = || server.anonymous().get("/metrics").unwrap().text;
+    until(metrics, |page| page.contains(in_flight)).unwrap();
+    server.begin_stop().unwrap();
+    // The stop is under way when nobody is let in any more.
+    let address = server.url.strip_prefix("http://").unwrap();
+    let is_closed = || TcpStream::connect(address).is_err();
+    until(is_closed, |closed| *closed).unwrap();
+    assert!(!asked.is_finished(), "it was answered before the stop");
+    pod.go_on().unwrap();
+    assert!(server.stopped().unwrap());
+    let reply = asked.join().unwrap().unwrap().expect(200);
+    assert_eq!(reply["data"], "pong", "{reply}");
 }

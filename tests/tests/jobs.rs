@@ -107,6 +107,14 @@ impl Jobs {
         slots.iter().flat_map(|slot| below(slot)).collect()
     }
 
+    /// Makes a file in the folder of each attempt, for a step that waits for it.
+    fn make(&self, file: &str) {
+        for place in self.places() {
+            // One that has ended may be going away.
+            drop(std::fs::write(place.join(file), ""));
+        }
+    }
+
     /// No attempt runs, and none has left processes with `mark` in their command, or folders.
     fn assert_nothing_runs(&self, mark: &str) {
         assert_no_processes(mark);
@@ -139,9 +147,21 @@ fn build(command: &str) -> String {
     )
 }
 
-/// A command that says `here` and ends when it is ended; `mark` is a number that is in no other command.
-fn endless(mark: u32) -> String {
-    format!("echo here; sleep 1000.{mark}")
+/// A command that says `here` and ends when it is ended.
+fn endless(number: u32) -> String {
+    format!("echo here; sleep {}", mark(number))
+}
+
+/// A command that says `here`, and `over` once the file `go` is made.
+fn held(number: u32) -> String {
+    let mark = mark(number);
+    format!("echo here; until test -e go; do : {mark}; sleep 0.01; done; echo over")
+}
+
+/// A time in seconds that no other command of this machine has, not even one of the same test beside this one. `number`
+/// is one of two digits.
+fn mark(number: u32) -> String {
+    format!("1000.{number}{:07}", std::process::id())
 }
 
 fn below(folder: &Path) -> Vec<PathBuf> {

@@ -134,11 +134,12 @@ fn what_streams_is_what_is_kept() {
 fn a_capture_that_runs_is_told_from_its_beginning() {
     let server = Server::demo().unwrap();
     let device = server.device();
-    let id = start(&server, device, 500_000);
+    // Three seconds, so that it still runs when somebody comes.
+    let id = start(&server, device, 3_000_000);
     let mut late = follow(&server, device, "");
     assert_eq!(text(&mut late)["capture_id"], json!(id));
     assert_eq!(frames(&mut late, &id), stored(&server, &id));
-    let cancelled = start(&server, device, 1_000_000);
+    let cancelled = start(&server, device, 4_000_000);
     let running = told(&mut late, "capture.state");
     assert_eq!(running["capture_id"], json!(cancelled));
     let path = format!("/api/capture/{cancelled}/cancel");

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use record::Record;
 
 use serde_json::{Value, json};
-use tests::{Client, Server, can_isolate};
+use tests::{Client, Server, can_isolate, until};
 
 /// Jobs, unless `MANY_JOBS` says how many.
 const JOBS: usize = 60;
@@ -135,10 +135,12 @@ fn none_is_lost_and_none_is_tested_twice() {
             assert!(is_cut_off || job["verdict"] == "success", "{job}");
         }
     }
-    let devices = client.get("/api/bench/devices").unwrap().expect(200);
-    for device in devices["devices"].as_array().unwrap() {
-        assert!(device["lease"].is_null(), "{device}");
-    }
+    let devices = || client.get("/api/bench/devices").unwrap().expect(200);
+    let all_free = |listed: &Value| {
+        let mut devices = listed["devices"].as_array().unwrap().iter();
+        devices.all(|device| device["lease"].is_null())
+    };
+    until(devices, all_free).unwrap();
     let record = Record::of(&server.log());
     assert_eq!(record.devices(), 4);
     let idle = record.check_that_no_device_was_idle();

@@ -29,7 +29,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tests::package::{self, ID, MARK};
 use tests::server::binary;
-use tests::{Client, Operator, Reply, Server};
+use tests::{Client, Operator, Reply, Server, until};
 
 /// All that it may want.
 const WANTS: &str = r#"
@@ -97,6 +97,27 @@ impl Bench {
             .ok();
         self.plugin(&["approve", ID]).ok();
         folder
+    }
+
+    /// Waits until it is loaded after a start; the version with this mark answers then.
+    fn comes_back_as(&self, mark: &str) {
+        let reply = until(|| self.get("/mark"), |reply| reply.status != 503).unwrap();
+        assert_eq!(mark_of(&reply), mark);
+    }
+
+    /// Waits until the version with this mark answers in the place of another one, which answers until then.
+    fn until_replaced_by(&self, mark: &str) {
+        let serving = || mark_of(&self.get("/mark"));
+        until(serving, |serving| serving == mark).unwrap();
+    }
+
+    /// Waits until the version with this mark answers, whatever is answered until then.
+    fn until_serving(&self, mark: &str) {
+        let serving = || {
+            let reply = self.get("/mark");
+            (reply.status == 200).then(|| mark_of(&reply))
+        };
+        until(serving, |serving| serving.as_deref() == Some(mark)).unwrap();
     }
 
     fn get(&self, path: &str) -> Reply {

@@ -4,10 +4,10 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
-use tests::{Client, PodSim, Server};
+use tests::{Client, PodSim, Server, own_port, until};
 
 /// Longer than anything here takes; a test that waits this long has failed.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -43,6 +43,14 @@ impl Connection {
         self.line().unwrap()
     }
 
+    /// The same by somebody for whom there may be no place.
+    fn try_ask(&mut self, request: &Value) -> Option<Value> {
+        writeln!(self.0.get_mut(), "{request}").ok()?;
+        let mut line = String::new();
+        self.0.read_line(&mut line).ok()?;
+        serde_json::from_str(&line).ok()
+    }
+
     /// Whether the pod has closed the connection; a reset counts.
     fn is_closed(&mut self) -> bool {
         !matches!(self.0.read(&mut [0]), Ok(1))
@@ -51,19 +59,15 @@ impl Connection {
 
 /// The capture's head once it has ended.
 fn finished(client: &Client, id: &str) -> Value {
-    let started = Instant::now();
-    while started.elapsed() < PATIENCE {
-        let path = format!("/api/capture/{id}?frames=none");
-        let head = client.get(&path).unwrap().expect(200);
-        if !matches!(
+    let path = format!("/api/capture/{id}?frames=none");
+    let look = || client.get(&path).unwrap().expect(200);
+    let is_over = |head: &Value| {
+        !matches!(
             head["status"].as_str(),
             Some("pending" | "armed" | "running")
-        ) {
-            return head;
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    panic!("capture {id} does not end");
+        )
+    };
+    until(look, is_over).unwrap()
 }
 
 #[test]
@@ -109,8 +113,10 @@ fn five_connections_have_a_place_and_foreign_speech_has_none() {
     }
     assert!(connect(&pod).is_closed());
     connections.pop();
-    let reply = connect(&pod).ask(&json!({"cmd": "ping"}));
-    assert_eq!(reply["status"], "ok");
+    // The pod has to notice that one has gone.
+    let again = || connect(&pod).try_ask(&json!({"cmd": "ping"}));
+    let is_ok = |reply: &Option<Value>| reply.as_ref().is_some_and(|reply| reply["status"] == "ok");
+    until(again, is_ok).unwrap();
 }
 
 #[test]
@@ -280,21 +286,17 @@ fn hostd_drives_it_over_tls_and_trusts_one_certificate() {
 /// Whether the only configured device comes online, once that is certain.
 fn comes_online(dir: &Path, config: &str) -> bool {
     let mut server = Server::demo_in_with(dir, &["--config", config]).unwrap();
-    let started = Instant::now();
-    let online = loop {
+    let look = || {
         let listed = server.client().get("/api/bench/devices").unwrap();
         let listed = listed.expect(200)["devices"].as_array().unwrap().clone();
         let pod = listed.iter().find(|d| d["name"] == "pod").unwrap();
         if pod["online"] == true {
-            break true;
+            return Some(true);
         }
         // The demo's own pod never goes offline.
-        if server.log().matches("device offline").count() > 0 {
-            break false;
-        }
-        assert!(started.elapsed() < PATIENCE, "{pod}");
-        std::thread::sleep(Duration::from_millis(5));
+        server.log().contains("device offline").then_some(false)
     };
+    let online = until(look, Option::is_some).unwrap().unwrap();
     assert!(server.stop().unwrap());
     std::fs::remove_file(dir.join("log.txt")).unwrap();
     online
@@ -307,7 +309,7 @@ fn a_restarted_server_takes_no_other_pod_for_the_one_it_knew() {
             "tcp" => PodSim::start_at(address, args).unwrap(),
             _ => PodSim::start(&[&["--tls", address], args].concat()).unwrap(),
         };
-        let first = pod("127.0.0.1:0", &[]);
+        let first = pod(&format!("127.0.0.1:{}", own_port()), &[]);
         let address = first.tls.clone().unwrap_or_else(|| first.address.clone());
         let dir = tempfile::tempdir().unwrap();
         let config = dir.path().join("hostd.toml");

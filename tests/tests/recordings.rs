@@ -2,17 +2,13 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tests::{Client, Server, Socket};
+use tests::{Client, Server, Socket, until};
 
 /// A real-time clock chip read over I2C, and sigrok's decoding of it.
 const RECORDING: &[u8] =
     include_bytes!("../../hostd/decode/testdata/captures/i2c_ds1307/rtc_ds1307_200khz.sr");
-
-/// Ends a test whose capture hangs.
-const WAIT: Duration = Duration::from_secs(60);
 
 fn import(client: &Client, query: &str, bytes: &[u8]) -> tests::Reply {
     let path = format!("/api/captures/import{query}");
@@ -43,19 +39,14 @@ fn names(capture: &Value) -> Vec<String> {
 fn captured(server: &Server, path: &str, order: &Value) -> String {
     let started = server.client().post(path, order).unwrap().expect(202);
     let id = started["capture_id"].as_str().unwrap().to_owned();
-    let begun = Instant::now();
-    loop {
+    let look = || {
         let head = format!("/api/capture/{id}?frames=none");
         let head = server.client().get(&head).unwrap().expect(200);
-        if head["status"] == "done" {
-            return id;
-        }
-        assert!(
-            begun.elapsed() < WAIT && head["status"] != "failed",
-            "{head}"
-        );
-        std::thread::sleep(Duration::from_millis(5));
-    }
+        assert_ne!(head["status"], "failed", "{head}");
+        head
+    };
+    until(look, |head| head["status"] == "done").unwrap();
+    id
 }
 
 /// Sigrok-cli's decoding of a file; none when it is not installed.
@@ -238,14 +229,6 @@ fn a_capture_that_a_tunnel_excludes_is_refused_at_once() {
     refused.expect_error(409, "device_busy");
     assert!(refused.text.contains("flash"), "{}", refused.text);
     drop(tunnel);
-    let begun = Instant::now();
-    while client
-        .post("/api/la/captures/start", &order)
-        .unwrap()
-        .status
-        != 202
-    {
-        assert!(begun.elapsed() < WAIT);
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    let start = || client.post("/api/la/captures/start", &order).unwrap();
+    until(start, |reply| reply.status == 202).unwrap();
 }

@@ -1,10 +1,7 @@
 //! The main job, as a client does it: key, devices, power, capture, decoded I²C.
 
 use serde_json::{Value, json};
-use tests::{Client, Server};
-
-/// How often to look at the state of a one-second capture before giving up.
-const LOOKS: u32 = 1500;
+use tests::{Client, Server, until};
 
 fn start_i2c(server: &Server, client: &Client) -> String {
     let started = client
@@ -22,19 +19,11 @@ fn start_i2c(server: &Server, client: &Client) -> String {
 }
 
 fn finished(client: &Client, id: &str) -> Value {
-    for _ in 0..LOOKS {
-        let head = client
-            .get(&format!("/api/capture/{id}?frames=none"))
-            .unwrap()
-            .expect(200);
-        match head["status"].as_str().unwrap() {
-            "pending" | "armed" | "running" => {
-                std::thread::sleep(std::time::Duration::from_millis(10));
-            }
-            _ => return head,
-        }
-    }
-    panic!("capture {id} does not end");
+    let path = format!("/api/capture/{id}?frames=none");
+    let look = || client.get(&path).unwrap().expect(200);
+    let is_over =
+        |head: &Value| !["pending", "armed", "running"].contains(&head["status"].as_str().unwrap());
+    until(look, is_over).unwrap()
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Signing in while others guess: who gets through, what it costs the server, and what it keeps.
 
 use serde_json::{Value, json};
-use tests::{Client, Reply, Server};
+use tests::{Client, Reply, Server, until};
 
 /// More MiB than an idle server and the hashes that it computes in parallel need; less than twenty
 /// parallel hashes would need.
@@ -155,7 +155,8 @@ fn heavy_a_user_gets_in_through_a_flood_of_guesses() {
             attempt(&home, "ann", PASSWORD).expect(200);
         }
         // From a new address it may take several attempts: the flood comes from new addresses too.
-        while attempt(&hotel, "ann", PASSWORD).status != 200 {}
+        let try_it = || attempt(&hotel, "ann", PASSWORD);
+        until(try_it, |reply| reply.status == 200).unwrap();
         attempt(&hotel, "ann", PASSWORD).expect(200);
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
         threads

@@ -5,15 +5,14 @@ mod barred;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
-use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
-use tests::{Server, can_isolate, until};
+use tests::{Server, can_isolate, own_port, until};
 
 /// A folder with sources and a pipeline of one build that has these steps.
 fn folder(steps: &str) -> TempDir {
@@ -271,6 +270,27 @@ fn silent(server: &Server, cut: Receiver<()>, answered: Sender<()>) -> String {
     url
 }
 
+/// How often the threads of a command have gone to sleep, without its first one.
+fn sleeps(child: &Child) -> u64 {
+    let id = child.id().to_string();
+    let tasks = fs::read_dir(format!("/proc/{id}/task")).unwrap();
+    let others = tasks
+        .map(|task| task.unwrap().path())
+        .filter(|task| !task.ends_with(&id));
+    let count = |task: PathBuf| {
+        // One that has just ended has none.
+        let status = fs::read_to_string(task.join("status")).unwrap_or_default();
+        let count = |line: &str| {
+            line.strip_prefix("voluntary_ctxt_switches:")?
+                .trim()
+                .parse()
+                .ok()
+        };
+        status.lines().find_map(count).unwrap_or(0)
+    };
+    others.map(count).sum()
+}
+
 #[test]
 fn ctrl_c_cancels_a_job_whose_submission_was_never_answered() {
     if !can_isolate() {
@@ -286,12 +306,14 @@ fn ctrl_c_cancels_a_job_whose_submission_was_never_answered() {
         .spawn()
         .unwrap();
     has_answered.recv().unwrap();
+    let before = sleeps(&child);
     let interrupt = Command::new("kill")
         .args(["-INT", &child.id().to_string()])
         .status();
     assert!(interrupt.unwrap().success());
-    // It has to be heard before the connection breaks, or it interrupts the pause before the next try.
-    thread::sleep(Duration::from_millis(200));
+    // It has to be heard before the connection breaks, or it interrupts the pause before the next try. The thread that
+    // listens for signals goes to sleep again once it has heard one; the first one waits for the answer.
+    until(|| sleeps(&child), |after| *after > before).unwrap();
     cut.send(()).unwrap();
     let output = child.wait_with_output().unwrap();
     let notes = text(&output.stderr);
@@ -385,15 +407,8 @@ fn what_is_wrong_before_a_job_is_there_has_exit_codes_too() {
         assert_eq!(output.status.code(), Some(2), "{told}");
         assert!(told.starts_with("pipeline.yml:6:"), "{told}");
     }
-    let gone = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
-    let (code, told) = run(
-        &format!("http://{gone}"),
-        "bk_x",
-        &["pipeline.yml", "--patience", "0s"],
-    );
+    let nobody = format!("http://127.0.0.1:{}", own_port());
+    let (code, told) = run(&nobody, "bk_x", &["pipeline.yml", "--patience", "0s"]);
     assert_eq!(code, Some(3), "{told}");
     assert!(jobs(&server).is_empty());
 }

@@ -4,10 +4,13 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tests::{Client, Line, Opened, PodSim, Server, Socket};
+use tests::{Client, Line, Opened, PodSim, Server, Socket, until};
 
-/// Longer than anything here takes.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Between pings of a silent client, where that is tested: longer than one that reads may be kept from it.
+const PING: Duration = Duration::from_millis(500);
+
+/// More pings than a client may leave unanswered.
+const PINGS: u32 = 6;
 
 /// Longer than the silence that a pod wants before an escape.
 const POD_PAUSE: Duration = Duration::from_millis(1_200);
@@ -60,15 +63,9 @@ impl Bench {
 
     /// Wait until the pod has released the UART's channels.
     fn until_free(&self) {
-        let began = Instant::now();
-        while began.elapsed() < PATIENCE {
-            let pins = self.command(&json!({"cmd": "la_pins"}));
-            if pins["data"]["pins"][8]["function"] == "none" {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        panic!("the UART's channels are not free");
+        let pins = || self.command(&json!({"cmd": "la_pins"}));
+        let is_free = |pins: &Value| pins["data"]["pins"][8]["function"] == "none";
+        until(pins, is_free).unwrap();
     }
 
     fn job(&self) -> Client {
@@ -361,7 +358,7 @@ fn a_pod_that_stays_away_ends_the_line() {
 
 #[test]
 fn clients_that_vanish_leave_nothing_behind() {
-    let bench = Bench::start(&[], "[http]\nping_ms = 50\n");
+    let bench = Bench::start(&[], &format!("[http]\nping_ms = {}\n", PING.as_millis()));
     // A connection that ends without a Close.
     drop(bench.open(ECHO));
     bench.until_free();
@@ -372,7 +369,8 @@ fn clients_that_vanish_leave_nothing_behind() {
     // A client that answers stays.
     let mut line = bench.open(ECHO);
     let mut other = bench.open("");
-    for _ in 0..20 {
+    let began = Instant::now();
+    while began.elapsed() < PING * PINGS {
         line.write(b".");
         line.expect(b".");
         other.expect(b".");

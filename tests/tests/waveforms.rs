@@ -3,10 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
-use tests::{Client, Reply, Server};
-
-/// How often to look at the state of a capture before giving up.
-const LOOKS: u32 = 1500;
+use tests::{Client, Reply, Server, until};
 
 const LIBRARY: &str = "/api/benchpod/waveforms";
 
@@ -52,17 +49,13 @@ fn look(server: &Server, source: &str, samples: u32) -> Vec<f64> {
 /// The samples of a capture, once it is done.
 fn levels(client: &Client, started: &Value) -> Vec<f64> {
     let path = format!("/api/capture/{}", started["capture_id"].as_str().unwrap());
-    for _ in 0..LOOKS {
-        let capture = client.get(&path).unwrap().expect(200);
-        match capture["status"].as_str().unwrap() {
-            "done" => return volts(&capture),
-            "pending" | "armed" | "running" => {
-                std::thread::sleep(std::time::Duration::from_millis(10));
-            }
-            other => panic!("{other}: {capture}"),
-        }
-    }
-    panic!("{path} does not end");
+    let look = || client.get(&path).unwrap().expect(200);
+    let is_over = |capture: &Value| {
+        !["pending", "armed", "running"].contains(&capture["status"].as_str().unwrap())
+    };
+    let capture = until(look, is_over).unwrap();
+    assert_eq!(capture["status"], "done", "{capture}");
+    volts(&capture)
 }
 
 fn volts(capture: &Value) -> Vec<f64> {

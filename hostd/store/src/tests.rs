@@ -59,10 +59,13 @@ async fn dropping_the_last_clone_closes_the_file() {
 #[tokio::test]
 async fn a_lock_that_outlives_its_server_for_a_moment_is_waited_for() {
     let dir = TempDir::new().unwrap();
-    let store = Store::open(dir.path(), 4).unwrap();
+    drop(Store::open(dir.path(), 4).unwrap());
+    // The lock alone: closing a store may take longer than a lock is waited for.
+    let file = std::fs::File::open(dir.path().join(folder::STORE)).unwrap();
+    file.try_lock().unwrap();
     let dying = std::thread::spawn(move || {
         std::thread::sleep(std::time::Duration::from_millis(50));
-        drop(store);
+        drop(file);
     });
     Store::open(dir.path(), 4).unwrap();
     dying.join().unwrap();

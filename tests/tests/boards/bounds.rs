@@ -105,35 +105,41 @@ fn answer(mut stream: TcpStream) -> String {
 
 #[test]
 fn whoever_sends_slowly_holds_no_handler_and_is_given_up() {
-    let server = server(
-        "[handlers]\nin_flight_max = 1\n[uploads]\ngrace_ms = 2000\nbytes_per_s_min = 100000\n",
-    );
+    let impatient = |grace_ms: u32| {
+        server(&format!(
+            "[handlers]\nin_flight_max = 1\n[uploads]\ngrace_ms = {grace_ms}\nbytes_per_s_min = 100000\n"
+        ))
+    };
+    let (start, rest) = SLOT.split_at(100);
+    // One that has time.
+    let server = impatient(60_000);
     let desk = Desk::of(server.client());
     let project = desk.project("sensor");
     let Asked { key, url } = desk.ask(&project, SLOT);
-    let url = url.unwrap();
-    let (start, rest) = SLOT.split_at(100);
-    let slow = stalled(&server, &url, SLOT.len(), start);
-    let mut patient = stalled(&server, &url, SLOT.len(), start);
+    let mut slow = stalled(&server, &url.unwrap(), SLOT.len(), start);
     // The one instance of the group answers others meanwhile.
     desk.get("/projects").expect(200);
-    patient.write_all(rest).unwrap();
-    let whole = answer(patient);
+    slow.write_all(rest).unwrap();
+    let whole = answer(slow);
     assert!(whole.starts_with("HTTP/1.1 200 "), "{whole}");
-    let cut = answer(slow);
+    let made = json!({"input_key": key});
+    desk.post(&format!("/projects/{project}/boards"), &made)
+        .expect(201);
+    // One that has not.
+    let server = impatient(200);
+    let desk = Desk::of(server.client());
+    let url = desk.ask(&desk.project("sensor"), SLOT).url.unwrap();
+    let cut = answer(stalled(&server, &url, SLOT.len(), start));
     assert!(
         cut.starts_with("HTTP/1.1 408 ") && cut.contains("body_timeout"),
         "{cut}"
     );
-    let made = json!({"input_key": key});
-    desk.post(&format!("/projects/{project}/boards"), &made)
-        .expect(201);
 }
 
 #[test]
 fn uploads_count_for_the_user_who_asked_for_the_address() {
     let server = server(
-        "[uploads]\ntotal_max = 4\nper_org_max = 2\nper_user_max = 1\nqueue_wait_ms = 200\n",
+        "[uploads]\ntotal_max = 4\nper_org_max = 2\nper_user_max = 1\nqueue_wait_ms = 200\nbytes_per_s_min = 0\n",
     );
     let desk = Desk::of(server.client());
     let project = desk.project("sensor");
@@ -172,17 +178,20 @@ fn an_organisation_with_many_runs_leaves_others_their_turn() {
     let project = own.project("sensor");
     let (board, run) = own.analysed(&project, &with_connectors());
     assert_eq!(run["status"], "done", "{run}");
-    let mut queued = vec![own.long_run(&project, &board, 12)];
+    let mut queued = vec![own.long_run(&project, &board)];
     own.begun(&queued[0]);
-    queued.extend((0..4).map(|_| own.long_run(&project, &board, 12)));
+    queued.extend((0..4).map(|_| own.long_run(&project, &board)));
     // The organisation has as many that wait as it may.
     let body = json!({"board_id": board, "kind": "ingest"});
     let full = own.post(&format!("/projects/{project}/runs"), &body);
     full.expect_error(429, "too_many_runs");
     assert!(full.header("retry-after").is_some());
+    // Whoever comes last is next when the one that computes makes room.
     let theirs = eve.project("theirs");
-    let (_, run) = eve.analysed(&theirs, SLOT);
-    assert_eq!(run["status"], "done", "{run}");
+    let (_, run) = eve.board(&theirs, SLOT);
+    let stopped = own.post(&format!("/runs/{}/stop", queued[0]), &json!({}));
+    stopped.expect(200);
+    assert_eq!(eve.ended(&run)["status"], "done");
     let waiting = queued.iter().filter(|id| !is_final(&own.run(id))).count();
     assert!(waiting >= 2, "{waiting} of the others were left");
     for id in &queued {

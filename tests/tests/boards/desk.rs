@@ -1,6 +1,6 @@
 //! A client that works with boards, as a CI job does.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -9,11 +9,14 @@ use tests::{Client, Reply, until};
 /// A board with a slot in its ground plane, and a trace that crosses it.
 pub(crate) const SLOT: &[u8] = include_bytes!("../../../hostd/emi/testdata/slot.kicad_pcb");
 
+/// Connectors of a board that takes long.
+const CONNECTORS: u32 = 50;
+
 /// Between two looks at a run.
 const POLL: Duration = Duration::from_millis(20);
 
-/// Looks at a run before it must have ended: longer than a run may take.
-const LOOKS_MAX: u32 = 9000;
+/// Longer than a run may take.
+const RUN_WAIT: Duration = Duration::from_secs(180);
 
 /// Whoever works with boards.
 pub(crate) struct Desk {
@@ -89,14 +92,15 @@ impl Desk {
 
     /// The run once it has ended.
     pub(crate) fn ended(&self, id: &str) -> Value {
-        for _ in 0..LOOKS_MAX {
+        let begun = Instant::now();
+        loop {
             let run = self.run(id);
             if is_final(&run) {
                 return run;
             }
+            assert!(begun.elapsed() < RUN_WAIT, "the run does not end: {run}");
             std::thread::sleep(POLL);
         }
-        panic!("the run does not end: {}", self.run(id));
     }
 
     /// The run once it computes.
@@ -104,9 +108,14 @@ impl Desk {
         until(|| self.run(id), |run| run["status"] != "new").unwrap()
     }
 
-    /// A run that takes some seconds: as many cables as there are connectors on the board.
-    pub(crate) fn long_run(&self, project: &str, board: &str, cables: u32) -> String {
-        let cables: Vec<Value> = (0..cables)
+    /// A run that takes some seconds, of a board [`with_connectors`]: a cable at each of them.
+    pub(crate) fn long_run(&self, project: &str, board: &str) -> String {
+        self.cables(project, board, CONNECTORS)
+    }
+
+    /// A run with so many cables.
+    pub(crate) fn cables(&self, project: &str, board: &str, count: u32) -> String {
+        let cables: Vec<Value> = (0..count)
             .map(|n| json!({"connector": format!("J{n}"), "length_m": 0.1 + 0.02 * f64::from(n)}))
             .collect();
         let body = json!({"board_id": board, "kind": "cable", "params": {"cables": cables}});
@@ -121,11 +130,11 @@ impl Desk {
     }
 }
 
-/// The board with the slot, and connectors J0 to J49.
+/// The board with the slot, and connectors J0, J1, and so on.
 pub(crate) fn with_connectors() -> Vec<u8> {
     let mut board = String::from_utf8(SLOT.to_vec()).unwrap();
     board.truncate(board.trim_end().len() - 1);
-    for n in 0..50 {
+    for n in 0..CONNECTORS {
         board += &format!(
             "(footprint \"c\" (layer \"F.Cu\") (at {} 37) (property \"Reference\" \"J{n}\" (at 0 0) (layer \"F.SilkS\"))\n\
              (pad \"1\" smd rect (at 0 0) (size 0.3 0.3) (layers \"F.Cu\") (net \"LED\")))\n",

@@ -84,11 +84,8 @@ fn an_address_is_good_for_one_upload_and_its_signature_for_no_other() {
         parameter(&elsewhere, "signature"),
         parameter(&link, "signature"),
     ];
-    let log = server.log();
-    assert!(
-        log.contains("/api/emi/uploads/"),
-        "the log tells of uploads"
-    );
+    // The log tells of uploads.
+    let log = server.logged("/api/emi/uploads/");
     for signature in signatures {
         assert!(!log.contains(&signature), "a signature is in the log");
     }

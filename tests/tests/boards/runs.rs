@@ -12,7 +12,7 @@ fn a_run_that_computes_is_stopped_and_can_be_run_again() {
     let project = desk.project("sensor");
     let (board, first) = desk.analysed(&project, &with_connectors());
     assert_eq!(first["status"], "done", "{first}");
-    let id = desk.long_run(&project, &board, 50);
+    let id = desk.long_run(&project, &board);
     desk.begun(&id);
     let stopped = desk
         .post(&format!("/runs/{id}/stop"), &json!({}))

@@ -57,7 +57,7 @@ fn it_ends_with_the_lease() {
 
 #[test]
 fn it_ends_with_the_server_and_the_device() {
-    let pod = PodSim::start(&["--seed", "5", "--target", "demo"]).unwrap();
+    let pod = PodSim::start_to_return(&["--seed", "5", "--target", "demo"]).unwrap();
     let address = format!("tcp:{}", pod.address);
     let mut bench = Bench::start_with("[pods]\ngrace_ms = 100\n", &[&address]).unwrap();
     let look = |bench: &Bench| until(|| record(bench), |device| device["online"] == true);

@@ -92,6 +92,12 @@ fn told(output: &Output) -> String {
 
 const BRIDGE: [&str; 5] = ["d0", "--gdb", "0", "--chip", "target/stm32f0x.cfg"];
 
+/// Interrupts GDB once it has waited for the target for a second without a break, which it does nowhere but behind
+/// `continue`.
+const INTERRUPT: &str = "shell (seen=0; while [ $seen -lt 50 ]; do sleep 0.02; \
+    read -r _ _ state _ < /proc/$PPID/stat; [ $state = S ] && seen=$((seen + 1)) || seen=0; done; \
+    kill -INT $PPID) > /dev/null 2>&1 &";
+
 /// From the first byte in the flash to a core that runs by itself.
 const LOOK: [&str; 26] = [
     "load",
@@ -107,7 +113,7 @@ const LOOK: [&str; 26] = [
     "next",
     "print counter",
     "delete",
-    "shell (sleep 1; kill -INT $PPID) > /dev/null 2>&1 &",
+    INTERRUPT,
     "continue",
     "print counter > 1000",
     "set var counter = 7",

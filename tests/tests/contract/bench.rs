@@ -3,13 +3,12 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tests::issuer::Issuer;
 use tests::offline::offline;
-use tests::{Client, Opened, Reply, Server, Socket};
+use tests::{Client, Opened, Reply, Server, Socket, until};
 
 use crate::call::{Call, names};
 use crate::document::Kind;
@@ -32,9 +31,6 @@ const DEVICES: [(&str, &str); 12] = [
     // An update of it takes longer than all rows.
     ("slow", "sim:v3,seed=18,fault=slow=20000B/s+200ms"),
 ];
-
-/// Simulated devices come up within milliseconds.
-const ONLINE_WAIT: Duration = Duration::from_secs(60);
 
 pub(crate) struct Bench {
     server: Server,
@@ -210,18 +206,17 @@ impl Bench {
     }
 
     fn wait_online(&self) {
-        let started = Instant::now();
-        loop {
+        let look = || {
             let listed = self.server.client().get("/api/bench/devices");
-            let listed = listed.unwrap().expect(200);
+            listed.unwrap().expect(200)
+        };
+        let all_online = |listed: &Value| {
             let devices = listed["devices"].as_array().unwrap();
             let online = devices.iter().filter(|d| d["online"] == true).count();
             // All but the one whose address refuses connections, and the demo's.
-            if online == DEVICES.len() {
-                return;
-            }
-            assert!(started.elapsed() < ONLINE_WAIT, "{listed}");
-        }
+            online == DEVICES.len()
+        };
+        until(look, all_online).unwrap();
     }
 }
 

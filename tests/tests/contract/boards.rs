@@ -1,20 +1,13 @@
 //! Makes the objects of the rows about boards: projects, uploads, boards, runs, signed addresses.
 
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
+use tests::until;
 
 use crate::bench::{Bench, text};
 use crate::document::Kind;
 
 /// A board with a slot in its ground plane.
 const SLOT: &[u8] = include_bytes!("../../../hostd/emi/testdata/slot.kicad_pcb");
-
-/// A run of a small board takes a fraction of a second, also beside others.
-const RUN_WAIT: Duration = Duration::from_secs(60);
-
-/// Between two looks at a run.
-const POLL: Duration = Duration::from_millis(10);
 
 /// Cables of a run that takes longer than the row that needs it.
 const CABLES: u32 = 50;
@@ -94,15 +87,8 @@ impl Bench {
         let path = format!("/projects/{}/boards", self.object("project"));
         let made = self.emi(&path, &json!({"input_key": key}));
         let id = text(&made["run"]["id"]);
-        let begun = Instant::now();
-        loop {
-            let run = self.look(&format!("/runs/{id}"));
-            if ["done", "failed"].contains(&run["status"].as_str().unwrap()) {
-                return run;
-            }
-            assert!(begun.elapsed() < RUN_WAIT, "{run}");
-            std::thread::sleep(POLL);
-        }
+        let is_over = |run: &Value| ["done", "failed"].contains(&run["status"].as_str().unwrap());
+        until(|| self.look(&format!("/runs/{id}")), is_over).unwrap()
     }
 
     /// A run that goes on for seconds.

@@ -1,24 +1,13 @@
 //! Makes the objects of the rows: `<capture>` is a finished capture, made when the first row names
 //! it; objects whose names begin with `new-` are made afresh for each row.
 
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
-use tests::Client;
 use tests::issuer::id_token;
+use tests::{Client, until};
 
 use crate::bench::{Bench, text};
 use crate::document::Kind;
 use crate::rows::{TAR, packed};
-
-/// A capture of a millisecond ends long before this.
-const CAPTURE_WAIT: Duration = Duration::from_secs(60);
-
-/// A job of one short step ends long before this, also beside the jobs of other rows.
-const JOB_WAIT: Duration = Duration::from_secs(60);
-
-/// Between two looks at a job.
-const JOB_POLL: Duration = Duration::from_millis(10);
 
 /// A build that leaves a file.
 const BUILD: &str = "version: 1\nbuilds:\n  - id: fw\n    steps:\n      - { run: 'echo made > \"$HOSTD_OUT/fw.bin\"', case: makes }\n    packs: [{ id: a, artifacts: [fw.bin] }]\n";
@@ -196,19 +185,14 @@ impl Bench {
         }
         let started = self.post(Kind::ApiKey, "/la/captures/start", &order);
         let id = text(&started["capture_id"]);
-        let begun = Instant::now();
-        loop {
+        let look = || {
             let path = format!("/api/capture/{id}?frames=none");
             let head = self.own(Kind::ApiKey).get(&path).unwrap().expect(200);
-            let status = text(&head["status"]);
-            if waits || status == "done" {
-                return id;
-            }
-            assert!(
-                begun.elapsed() < CAPTURE_WAIT && status != "failed",
-                "{head}"
-            );
-        }
+            assert_ne!(head["status"], "failed", "{head}");
+            head
+        };
+        until(look, |head| waits || head["status"] == "done").unwrap();
+        id
     }
 
     /// A device whose pod is being updated, at the start of the update.
@@ -266,17 +250,13 @@ impl Bench {
     /// A job that has ended well.
     fn job(&self) -> String {
         let id = self.submit(BUILD);
-        let begun = Instant::now();
-        loop {
+        let look = || {
             let job = self.own(Kind::ApiKey).get(&format!("/api/jobs/{id}"));
-            let job = job.unwrap().expect(200);
-            if job["state"] == "finished" {
-                assert_eq!(job["verdict"], "success", "{job}");
-                return id;
-            }
-            assert!(begun.elapsed() < JOB_WAIT, "{job}");
-            std::thread::sleep(JOB_POLL);
-        }
+            job.unwrap().expect(200)
+        };
+        let job = until(look, |job| job["state"] == "finished").unwrap();
+        assert_eq!(job["verdict"], "success", "{job}");
+        id
     }
 
     /// What has to do with telling others of jobs.

@@ -4,7 +4,7 @@ use quick_xml::Reader;
 use quick_xml::events::Event;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use tests::{Reply, can_isolate};
+use tests::{Reply, can_isolate, until};
 
 use super::{Jobs, build};
 
@@ -21,29 +21,32 @@ fn a_log_is_read_piece_by_piece_while_it_grows() {
         return;
     }
     let jobs = Jobs::start("");
+    // It goes on with each part once the one before was read.
     let id = jobs.submit(&build(
-        "for part in 1 2 3 4 5 6; do seq 1 5000; sleep 0.1; done; echo over",
+        "for part in 1 2 3 4 5 6; do seq 1 5000; until test -e read$part; do sleep 0.01; done; done; echo over",
     ));
+    let numbers: String = (1..=5000).map(|n| format!("{n}\n")).collect();
     let (mut pieces, mut counted) = (String::new(), 0);
-    let whole = loop {
+    let look = || {
         let from = pieces.len();
         let reply = jobs.get(&id, &format!("/log?attempt=1&offset={from}"));
         if reply.status == 404 {
             // It has not begun.
-            continue;
+            return false;
         }
         reply.expect_text();
         pieces += &reply.text;
         counted += usize::from(!reply.text.is_empty());
         assert_eq!(number(&reply, "x-log-bytes"), pieces.len());
-        if reply.header("x-log-complete") == Some("true") {
-            break jobs.get(&id, "/log?attempt=1").text;
+        for part in 1..=pieces.matches(&numbers).count() {
+            jobs.make(&format!("read{part}"));
         }
-        std::thread::sleep(std::time::Duration::from_millis(20));
+        reply.header("x-log-complete") == Some("true")
     };
+    until(look, |is_complete| *is_complete).unwrap();
+    let whole = jobs.get(&id, "/log?attempt=1").text;
     assert!(counted > 2, "all came at once");
     assert!(pieces == whole, "pieces differ from the whole");
-    let numbers: String = (1..=5000).map(|n| format!("{n}\n")).collect();
     assert_eq!(whole.matches(&numbers).count(), 6);
     assert!(whole.contains("\nover\n"));
     for offset in [1, whole.len() / 2, whole.len() - 1, whole.len()] {

@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use tests::can_isolate;
 
 use super::packing::{Entry, send_plain, tar_gz};
-use super::{Jobs, build};
+use super::{Jobs, build, mark};
 
 /// A bomb is refused in milliseconds; whoever counts it needs hours.
-const BOMB_WAIT: Duration = Duration::from_secs(10);
+const BOMB_WAIT: Duration = Duration::from_secs(60);
 
 /// Limits of [`build`].
 const LOG_BYTES: usize = 1 << 20;
@@ -33,15 +33,17 @@ fn output_without_end_fills_no_disk() {
         return;
     }
     let jobs = Jobs::start("");
-    let limit = "timeouts: { build: 1s }\n";
-    let id = jobs.submit(&(build("yes no end 48") + limit));
+    // Far longer than a full log takes.
+    let limit = "timeouts: { build: 5s }\n";
+    let words = format!("yes {}", mark(48));
+    let id = jobs.submit(&(build(&words) + limit));
     let job = jobs.ended(&id);
     assert_eq!(told(&job), ["timeout", "failure", "timed_out", "timeout"]);
     assert!(
         job["message"].as_str().unwrap().contains("timeout"),
         "{job}"
     );
-    jobs.assert_nothing_runs("yes no end 48");
+    jobs.assert_nothing_runs(&words);
     let log = jobs.get(&id, "/log?attempt=1").text;
     assert!(log.len() > LOG_BYTES, "{}", log.len());
     assert!(log.len() < LOG_BYTES + TAIL_BYTES + 4096, "{}", log.len());
@@ -80,8 +82,10 @@ fn a_fork_bomb_is_ended_and_named() {
         return;
     }
     let jobs = Jobs::start("");
-    let bomb = "b49() { sleep 1000.49 & b49 | b49 & }; b49; sleep 0.5; echo survived; exit 1";
-    let job = jobs.ended(&jobs.submit(&build(bomb)));
+    let mark = mark(49);
+    let bomb =
+        format!("b49() {{ sleep {mark} & b49 | b49 & }}; b49; sleep 0.5; echo survived; exit 1");
+    let job = jobs.ended(&jobs.submit(&build(&bomb)));
     assert_eq!(
         (&job["verdict"], &job["runs"][0]["outcome"]),
         (&"failure".into(), &"failed".into())
@@ -89,7 +93,7 @@ fn a_fork_bomb_is_ended_and_named() {
     let code = job["runs"][0]["code"].as_str().unwrap();
     // Only where the kernel counts refusals is the limit known to be why.
     assert!(["process_limit", "exit_code"].contains(&code), "{job}");
-    jobs.assert_nothing_runs("sleep 1000.49");
+    jobs.assert_nothing_runs(&mark);
     assert_eq!(
         jobs.ended(&jobs.submit(&build("true")))["verdict"],
         "success"
@@ -102,8 +106,10 @@ fn a_memory_bomb_is_ended_and_named() {
         return;
     }
     let jobs = Jobs::start("");
-    let bomb = "x=$(head -c 300000000 /dev/zero | tr '\\0' a); echo ${#x} 50";
-    let job = jobs.ended(&jobs.submit(&build(bomb)));
+    // More than there is, and as many bytes as no other test asks for.
+    let head = format!("head -c {}", 300_000_000 + std::process::id());
+    let bomb = format!("x=$({head} /dev/zero | tr '\\0' a); echo ${{#x}} 50");
+    let job = jobs.ended(&jobs.submit(&build(&bomb)));
     assert_eq!(
         (&job["verdict"], &job["runs"][0]["outcome"]),
         (&"failure".into(), &"failed".into())
@@ -114,7 +120,7 @@ fn a_memory_bomb_is_ended_and_named() {
         ["out_of_memory", "exit_code", "signal"].contains(&code),
         "{job}"
     );
-    jobs.assert_nothing_runs("head -c 300000000");
+    jobs.assert_nothing_runs(&head);
     assert_eq!(
         jobs.ended(&jobs.submit(&build("true")))["verdict"],
         "success"
@@ -127,14 +133,15 @@ fn a_folder_that_fills_up_is_ended_and_named() {
         return;
     }
     let jobs = Jobs::start("");
-    let fill = "i=0; while :; do i=$((i+1)); head -c 1000000 /dev/zero > f54.$i; done";
-    let pipeline = build(fill).replace("limits: {", "limits: { disk: 8MiB,");
+    let mark = mark(54);
+    let fill = format!("i=0; while :; do i=$((i+1)); head -c 1000000 /dev/zero > f{mark}.$i; done");
+    let pipeline = build(&fill).replace("limits: {", "limits: { disk: 8MiB,");
     let id = jobs.submit(&pipeline);
     let job = jobs.ended(&id);
     assert_eq!(told(&job), ["completed", "failure", "failed", "disk_limit"]);
     let message = job["message"].as_str().unwrap();
     assert!(message.contains("`limits.disk`"), "{message}");
-    jobs.assert_nothing_is_left(&id, "f54.");
+    jobs.assert_nothing_is_left(&id, &mark);
     let next = jobs.submit(&build("true"));
     assert_eq!(jobs.ended(&next)["verdict"], "success");
 }

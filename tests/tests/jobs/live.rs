@@ -6,7 +6,7 @@ use serde_json::Value;
 use tests::{Socket, can_isolate};
 use tungstenite::Message;
 
-use super::{Jobs, build, endless};
+use super::{Jobs, build, endless, mark};
 
 /// How far a job is, in order.
 const STATES: [&str; 5] = ["queued", "assigned", "running", "stopping", "finished"];
@@ -66,6 +66,11 @@ impl Told {
         true
     }
 
+    /// Whether the output of an attempt has this.
+    fn has_said(&self, text: &str) -> bool {
+        self.output.values().any(|output| output.contains(text))
+    }
+
     fn check_states(&self) {
         let place = |state: &String| STATES.iter().position(|known| known == state).unwrap();
         let states: Vec<usize> = self.states.iter().map(place).collect();
@@ -82,21 +87,22 @@ fn a_follower_is_told_every_state_and_all_output_once() {
     let jobs = Jobs::one_by_one();
     let before = jobs.submit(&build(&endless(43)));
     jobs.until_said(&before, 1, "\nhere\n");
-    let command = "for part in 1 2 3; do seq 1 9000; echo part $part >&2; sleep 0.1; done";
-    let id = jobs.submit(&build(command));
+    let go_on = format!("until test -e go; do : {}; sleep 0.01; done", mark(53));
+    let command = format!("for part in 1 2 3; do seq 1 9000; echo part $part >&2; {go_on}; done");
+    let id = jobs.submit(&build(&command));
     let mut socket = follow(&jobs, &id);
     let mut told = Told::default();
     assert!(told.hear(&mut socket));
     assert_eq!(told.states, ["queued"]);
     assert_eq!(told.last["id"], *id);
     jobs.post(&before, "cancel").expect(200);
+    // States that follow each other faster than they are sent are told as the last of them.
+    while !told.states.iter().any(|state| state == "running") || !told.has_said("part 1\n") {
+        assert!(told.hear(&mut socket));
+    }
+    jobs.make("go");
     while told.hear(&mut socket) {}
     told.check_states();
-    assert!(
-        told.states.iter().any(|state| state == "running"),
-        "{:?}",
-        told.states
-    );
     let log = jobs.get(&id, "/log?attempt=1").text;
     assert_eq!(told.output.len(), 1);
     assert!(told.output[&1] == log, "the output differs from the log");
@@ -124,11 +130,7 @@ fn a_follower_is_told_of_a_cancelled_job() {
     let id = jobs.submit(&build(&endless(44)));
     let mut socket = follow(&jobs, &id);
     let mut told = Told::default();
-    let has_begun = |told: &Told| {
-        let mut output = told.output.values();
-        output.any(|output| output.contains("\nhere\n"))
-    };
-    while !has_begun(&told) {
+    while !told.has_said("\nhere\n") {
         assert!(told.hear(&mut socket));
     }
     jobs.post(&id, "cancel").expect(200);

@@ -6,7 +6,7 @@ use std::net::{IpAddr, TcpListener, UdpSocket};
 use serde_json::{Value, json};
 use tests::{Reply, can_isolate, doctor};
 
-use super::{Jobs, assert_no_processes, build};
+use super::{Jobs, assert_no_processes, build, endless, mark};
 
 /// The id of no organisation.
 const OTHER: &str = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
@@ -51,7 +51,7 @@ fn a_permission_that_is_gone_when_the_run_begins_ends_it() {
         return;
     }
     let mut jobs = Jobs::start("build_slots = 1\nnetwork = \"public\"");
-    let running = jobs.submit(&build("echo here; sleep 1000.61"));
+    let running = jobs.submit(&build(&endless(61)));
     jobs.until_said(&running, 1, "\nhere\n");
     let waiting = jobs.submit(&networked("echo begun"));
     jobs.server.kill().unwrap();
@@ -64,7 +64,7 @@ fn a_permission_that_is_gone_when_the_run_begins_ends_it() {
     assert!(!jobs.get(&waiting, "/log").text.contains("begun"));
     jobs.post(&running, "cancel").expect(200);
     assert_eq!(jobs.ended(&running)["ended_because"], "cancelled");
-    assert_no_processes("sleep 1000.61");
+    assert_no_processes(&mark(61));
 }
 
 /// The address of this machine that others know it by.
@@ -105,9 +105,12 @@ fn a_job_reaches_what_it_may_and_leaves_nothing() {
     let Some((address, port)) = greeter() else {
         return;
     };
-    let script = format!(
-        "python3 -c 'import socket; s = socket.create_connection((\"{address}\", {port}), 3); print(s.recv(9).decode())'"
-    );
+    // With a connection that comes about, in time on a busy machine too; with one that does not.
+    let [script, in_vain] = [30, 3].map(|wait_s| {
+        format!(
+            "python3 -c 'import socket; s = socket.create_connection((\"{address}\", {port}), {wait_s}); print(s.recv(9).decode())'"
+        )
+    });
     let mut jobs = Jobs::start("network = \"all\"");
     let own = jobs.submit(&networked(&script));
     assert_eq!(
@@ -130,21 +133,23 @@ fn a_job_reaches_what_it_may_and_leaves_nothing() {
             .contains("with a network (all addresses)")
     );
     // Without asking for one there is none, and to public addresses this is none.
-    let none = jobs.submit(&build(&script));
+    let none = jobs.submit(&build(&in_vain));
     assert_eq!(jobs.ended(&none)["verdict"], "failure");
     // A job that is cancelled, and a server that dies.
-    let held = jobs.submit(&networked("echo here; sleep 1000.62"));
+    let held = jobs.submit(&networked(&endless(62)));
     jobs.until_said(&held, 1, "\nhere\n");
     jobs.post(&held, "cancel").expect(200);
     assert_eq!(jobs.ended(&held)["ended_because"], "cancelled");
-    let held = jobs.submit(&networked("echo here; sleep 1000.63"));
+    let held = jobs.submit(&networked(&endless(63)));
     jobs.until_said(&held, 1, "\nhere\n");
     jobs.server.kill().unwrap();
-    assert_no_processes("sleep 1000.6");
+    for number in [62, 63] {
+        assert_no_processes(&mark(number));
+    }
     let config = "[jobs]\nnetwork = \"public\"\n";
     std::fs::write(jobs.dir.path().join("hostd.toml"), config).unwrap();
     jobs.restart();
-    let own = jobs.submit(&networked(&script));
+    let own = jobs.submit(&networked(&in_vain));
     assert_eq!(jobs.ended(&own)["verdict"], "failure");
     jobs.post(&held, "cancel").expect(200);
     jobs.ended(&held);

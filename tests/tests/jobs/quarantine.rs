@@ -58,7 +58,7 @@ fn a_device_in_quarantine_stays_there_until_an_administrator_admits_it() {
     fail(&jobs, &jobs.client());
     assert_eq!(state(&jobs), "online");
     fail(&jobs, &member);
-    assert_eq!(state(&jobs), "quarantined");
+    until(|| state(&jobs), |state| state == "quarantined").unwrap();
 
     let waits = submit(&jobs.client(), RIGHT);
     let obstacle = |jobs: &Jobs| {

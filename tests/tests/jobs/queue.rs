@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tests::can_isolate;
 
 use super::packing::{Entry, send_plain, tar_gz};
-use super::{Jobs, build, endless, id};
+use super::{Jobs, build, endless, id, mark};
 
 fn told(job: &Value) -> [&Value; 4] {
     ["state", "ended_because", "verdict", "status"].map(|axis| &job[axis])
@@ -76,7 +76,7 @@ fn a_cancelled_job_ends_whether_it_waits_or_runs() {
     let job = jobs.ended(&running);
     assert_eq!(told(&job), over);
     assert_eq!(job["runs"][0]["outcome"], "cancelled");
-    jobs.assert_nothing_runs("sleep 1000.42");
+    jobs.assert_nothing_runs(&mark(42));
     for id in [&running, &waiting] {
         let junit = jobs.get(id, "/junit.xml").text;
         assert!(junit.contains("<skipped"), "{junit}");
@@ -110,7 +110,7 @@ fn a_job_is_cancelled_at_whatever_moment() {
         let over = ["finished", "cancelled", "pending", "failed"];
         assert_eq!(told(&job), over, "after {wait_ms} ms");
     }
-    jobs.assert_nothing_runs("sleep 1000.45");
+    jobs.assert_nothing_runs(&mark(45));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! How much an organisation's jobs may keep, and what happens then.
 
 use serde_json::json;
-use tests::can_isolate;
+use tests::{can_isolate, until};
 
 use super::{Jobs, id};
 
@@ -17,6 +17,11 @@ fn makes(bytes: u64) -> String {
     format!(
         "version: 1\nlimits: {{ disk: 2GiB }}\nretry: {{ infra: 2 }}\nbuilds:\n  - id: fw\n    steps: [{{ run: 'truncate -s {bytes} \"$HOSTD_OUT/big\"' }}]\n    packs: [{{ id: a, artifacts: [big] }}]\n"
     )
+}
+
+/// Waits until the metrics say so of `name`, and returns what they say.
+fn until_figure(jobs: &Jobs, name: &str, is_so: impl Fn(&u64) -> bool) -> u64 {
+    until(|| figure(jobs, name), is_so).expect(name)
 }
 
 /// What the metrics say of `name`.
@@ -35,21 +40,17 @@ fn jobs_keep_so_much_and_then_none_is_taken_or_the_oldest_give_way() {
     let mut jobs = Jobs::start("org_gib_max = 1");
     let large = jobs.submit(&makes(GIB - LEFT));
     assert_eq!(jobs.ended(&large)["verdict"], "success");
-    let kept = figure(&jobs, "hostd_jobs_bytes ");
-    assert!((GIB - LEFT..GIB).contains(&kept), "{kept}");
+    until_figure(&jobs, "hostd_jobs_bytes ", |kept| {
+        (GIB - LEFT..GIB).contains(kept)
+    });
     // It is too much only once it is made: nothing is said about the firmware, and it is not tried again.
     let second = jobs.ended(&jobs.submit(&makes(LEFT)));
     assert_eq!(second["ended_because"], "infra_error", "{second}");
     assert_eq!(second["verdict"], "pending");
     assert_eq!(second["runs"][0]["code"], "infra.org_quota");
     assert_eq!(second["attempts"].as_array().map(Vec::len), Some(1));
-    assert_eq!(
-        figure(
-            &jobs,
-            "hostd_jobs_attempts_total{ending=\"infra.org_quota\"} "
-        ),
-        1
-    );
+    let ended = "hostd_jobs_attempts_total{ending=\"infra.org_quota\"} ";
+    until_figure(&jobs, ended, |count| *count == 1);
     let long = json!({"definition": format!("{}# {}\n", makes(1), "x".repeat(LONG_CHARS))});
     let submit = |jobs: &Jobs| jobs.client().post("/api/jobs/submit", &long).unwrap();
     let refuses = |jobs: &Jobs| {
@@ -62,17 +63,15 @@ fn jobs_keep_so_much_and_then_none_is_taken_or_the_oldest_give_way() {
         );
     };
     refuses(&jobs);
-    assert_eq!(
-        figure(&jobs, "hostd_jobs_refused_total{reason=\"quota\"} "),
-        1
-    );
+    let refused = "hostd_jobs_refused_total{reason=\"quota\"} ";
+    until_figure(&jobs, refused, |count| *count == 1);
     let folders = |jobs: &Jobs| json!(super::below(&jobs.data("jobs")).len());
-    tests::until(|| folders(&jobs), |count| count == 2).unwrap();
+    until(|| folders(&jobs), |count| count == 2).unwrap();
     // What was counted is counted after a crash as well.
     let counted = figure(&jobs, "hostd_jobs_bytes ");
     jobs.server.kill().unwrap();
     jobs.restart();
-    assert_eq!(figure(&jobs, "hostd_jobs_bytes "), counted);
+    until_figure(&jobs, "hostd_jobs_bytes ", |kept| *kept == counted);
     refuses(&jobs);
     jobs.server.kill().unwrap();
     let config = "[jobs]\norg_gib_max = 1\nat_quota = \"oldest\"\n";
@@ -82,5 +81,5 @@ fn jobs_keep_so_much_and_then_none_is_taken_or_the_oldest_give_way() {
     assert_eq!(jobs.ended(&third)["verdict"], "success");
     jobs.get(&large, "").expect_error(404, "not_found");
     assert_eq!(jobs.job(&id(&second))["state"], "finished");
-    assert!(figure(&jobs, "hostd_jobs_bytes ") < LEFT * 4);
+    until_figure(&jobs, "hostd_jobs_bytes ", |kept| *kept < LEFT * 4);
 }

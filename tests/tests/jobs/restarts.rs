@@ -1,13 +1,14 @@
 //! Servers that stop and die while jobs wait and run.
 
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
-use tests::can_isolate;
+use serde_json::Value;
+use tests::{can_isolate, until};
 
-use super::{Jobs, assert_no_processes, build};
+use super::{Jobs, assert_no_processes, build, endless, held, mark};
 
-/// How long a build waits for its server's death; a start takes less.
-const BEFORE_DEATH: Duration = Duration::from_secs(5);
+/// Far longer than a stop takes, and far shorter than the job that is cut off.
+const STOP_MAX: Duration = Duration::from_secs(60);
 
 #[test]
 fn a_server_that_stops_lets_running_jobs_end_and_others_wait() {
@@ -15,10 +16,15 @@ fn a_server_that_stops_lets_running_jobs_end_and_others_wait() {
         return;
     }
     let mut jobs = Jobs::one_by_one();
-    let running = jobs.submit(&build("echo here; sleep 1.45; echo over"));
+    let running = jobs.submit(&build(&held(52)));
     jobs.until_said(&running, 1, "\nhere\n");
     let waiting = jobs.submit(&build("true"));
-    assert!(jobs.server.stop().unwrap());
+    jobs.server.begin_stop().unwrap();
+    let why = || jobs.get(&waiting, "/why").expect(200)["runs"][0]["message"].clone();
+    let is_stopping = |why: &Value| why.as_str().unwrap().contains("about to stop");
+    until(why, is_stopping).unwrap();
+    jobs.make("go");
+    assert!(jobs.server.stopped().unwrap());
     let log = jobs.data("jobs").join(&waiting).join("1/log");
     assert!(!log.exists(), "it began while the server stopped");
     jobs.restart();
@@ -32,7 +38,7 @@ fn a_server_that_stops_lets_running_jobs_end_and_others_wait() {
     let job = jobs.ended(&waiting);
     assert_eq!(job["verdict"], "success");
     assert_eq!(job["attempts"].as_array().unwrap().len(), 1, "{job}");
-    jobs.assert_nothing_runs("sleep 1.45");
+    jobs.assert_nothing_runs(&mark(52));
 }
 
 #[test]
@@ -41,16 +47,12 @@ fn a_server_that_stops_waits_no_longer_than_it_may() {
         return;
     }
     let mut jobs = Jobs::start("drain_ms = 200");
-    let running = jobs.submit(&build("echo here; sleep 1000.46"));
+    let running = jobs.submit(&build(&endless(46)));
     jobs.until_said(&running, 1, "\nhere\n");
     let began = Instant::now();
     assert!(jobs.server.stop().unwrap());
-    assert!(
-        began.elapsed() < Duration::from_secs(15),
-        "{:?}",
-        began.elapsed()
-    );
-    assert_no_processes("sleep 1000.46");
+    assert!(began.elapsed() < STOP_MAX, "{:?}", began.elapsed());
+    assert_no_processes(&mark(46));
     jobs.restart();
     // A build is repeated; nobody has seen a test of it.
     jobs.until_said(&running, 2, "\nhere\n");
@@ -63,7 +65,7 @@ fn a_server_that_stops_waits_no_longer_than_it_may() {
     assert!(message.contains("repeated"), "{message}");
     jobs.post(&running, "cancel").expect(200);
     jobs.ended(&running);
-    jobs.assert_nothing_runs("sleep 1000.46");
+    jobs.assert_nothing_runs(&mark(46));
 }
 
 #[test]
@@ -72,23 +74,17 @@ fn a_server_that_dies_goes_on_with_its_jobs() {
         return;
     }
     let mut jobs = Jobs::one_by_one();
-    let until = SystemTime::now() + BEFORE_DEATH;
-    let until_s = until.duration_since(UNIX_EPOCH).unwrap().as_secs();
     // The first attempt waits for its death, a later one ends.
-    let command = format!(
-        "touch left; echo here; test $(date +%s) -gt {until_s} || sleep 1000.47; echo over"
-    );
-    let running = jobs.submit(&build(&command));
+    let running = jobs.submit(&build(&format!("touch left; {}", held(47))));
     jobs.until_said(&running, 1, "\nhere\n");
     let waiting = jobs.submit(&build("true"));
     assert_eq!(jobs.job(&waiting)["state"], "queued");
     assert_eq!(jobs.places().len(), 1);
     jobs.server.kill().unwrap();
-    assert_no_processes("sleep 1000.47");
-    while SystemTime::now() < until + Duration::from_secs(1) {
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    assert_no_processes(&mark(47));
     jobs.restart();
+    jobs.until_said(&running, 2, "\nhere\n");
+    jobs.make("go");
     let job = jobs.ended(&running);
     assert_eq!(
         (&job["ended_because"], &job["verdict"]),
@@ -116,7 +112,7 @@ fn a_server_that_dies_goes_on_with_its_jobs() {
     let job = jobs.ended(&waiting);
     assert_eq!(job["verdict"], "success");
     assert_eq!(job["attempts"].as_array().unwrap().len(), 1, "{job}");
-    jobs.assert_nothing_runs("sleep 1000.47");
+    jobs.assert_nothing_runs(&mark(47));
 }
 
 #[test]

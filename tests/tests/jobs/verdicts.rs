@@ -1,13 +1,10 @@
 //! Firmware that is broken, fails its test or hangs: the job says which, and the device goes to the next one.
 
 use serde_json::{Value, json};
-use tests::can_isolate;
+use tests::{can_isolate, until};
 
 use super::packing::{Entry, send_plain, tar_gz};
-use super::{Jobs, id};
-
-/// In all commands that run long.
-const MARK: &str = "1000.55";
+use super::{Jobs, id, mark};
 
 /// Two cases, of which one fails.
 const JUNIT: &str = "<testsuite><testcase classname=\"t\" name=\"good\"/><testcase classname=\"t\" name=\"bad\">\
@@ -21,14 +18,14 @@ fn ended(jobs: &Jobs, pipeline: &str) -> Value {
     ];
     let sent = send_plain(&jobs.client(), &tar_gz(&files));
     let job = jobs.ended(&id(&sent.expect(201)));
-    jobs.assert_nothing_is_left(job["id"].as_str().unwrap(), MARK);
-    let list = jobs.client().get("/api/bench/devices").unwrap();
-    let device = &list.expect(200)["devices"][0];
-    assert_eq!(
-        (&device["lease"], &device["making_safe_since"]),
-        (&Value::Null, &Value::Null),
-        "{device}"
-    );
+    jobs.assert_nothing_is_left(job["id"].as_str().unwrap(), &mark(55));
+    let device = || {
+        let list = jobs.client().get("/api/bench/devices").unwrap();
+        list.expect(200)["devices"][0].clone()
+    };
+    let is_free =
+        |device: &Value| device["lease"].is_null() && device["making_safe_since"].is_null();
+    until(device, is_free).unwrap();
     job
 }
 
@@ -105,7 +102,8 @@ fn a_test_that_fails_and_one_that_hangs_are_told_apart() {
         "{junit}"
     );
     let hanging = format!(
-        "{{ power: {{ rail: internal, state: on }} }}, {{ run: 'sleep {MARK}', timeout: 500ms }}"
+        "{{ power: {{ rail: internal, state: on }} }}, {{ run: 'sleep {}', timeout: 500ms }}",
+        mark(55)
     );
     let job = ended(&jobs, &bench(&hanging));
     assert_eq!(
@@ -114,8 +112,9 @@ fn a_test_that_fails_and_one_that_hangs_are_told_apart() {
     );
     let message = job["message"].as_str().unwrap();
     assert!(message.contains("raise the step's `timeout`"), "{message}");
+    // It takes much less to open the line; what is left is the silence.
     let silent = "{ power: { rail: internal, state: on } }, \
-                  { uart: { expect: ready, channels: { rx: 3, tx: 4 } }, timeout: 300ms }";
+                  { uart: { expect: ready, channels: { rx: 3, tx: 4 } }, timeout: 3s }";
     let job = ended(&jobs, &bench(silent));
     assert_eq!(
         told(&job),

@@ -4,12 +4,11 @@ use std::fs;
 use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tests::offline::stranger;
 use tests::server::binary;
-use tests::{Client, Reply, Server};
+use tests::{Client, Reply, Server, until};
 
 use super::{Bench, ID, MARK, WANTS, component, key, mark_of, run, with_key};
 
@@ -144,7 +143,7 @@ fn an_operator_does_over_http_what_the_command_line_does() {
         .get(&format!("/api/plugins/{ID}"))
         .unwrap()
         .expect_error(404, "not_found");
-    assert!(bench.server.log().contains("ordered over HTTP"));
+    let _ = bench.server.logged("ordered over HTTP");
 }
 
 #[test]
@@ -368,14 +367,8 @@ fn the_compiler_is_confined_before_it_reads_anything() {
         .spawn()
         .unwrap();
     let status = format!("/proc/{}/status", child.id());
-    let begun = Instant::now();
-    while !fs::read_to_string(&status).unwrap().contains("Seccomp:\t2") {
-        assert!(
-            begun.elapsed() < Duration::from_secs(60),
-            "it is not confined"
-        );
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    let look = || fs::read_to_string(&status).unwrap();
+    until(look, |status| status.contains("Seccomp:\t2")).unwrap();
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(&component("guests/plugin.wasm")).unwrap();
     drop(stdin);

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use tests::package::{ID, MARK, write_version};
 use tests::server::binary;
+use tests::until;
 
 use super::{Bench, WANTS, mark_of};
 
@@ -152,12 +153,11 @@ fn a_build_that_goes_on_ends_with_the_command() {
     let mut dev = Dev::start(&bench, &folder);
     dev.expect("building");
     let pid = folder.join("pid.wasm");
-    while fs::read_to_string(&pid).map_or(true, |text| !text.ends_with('\n')) {
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let pid = fs::read_to_string(pid).unwrap();
+    let told = || fs::read_to_string(&pid).unwrap_or_default();
+    let pid = until(told, |text| text.ends_with('\n')).unwrap();
     dev.interrupt();
-    let stat = fs::read_to_string(format!("/proc/{}/stat", pid.trim()));
+    let stat = || fs::read_to_string(format!("/proc/{}/stat", pid.trim())).ok();
     // Whoever adopts it may not have buried it yet.
-    assert!(stat.is_err() || stat.unwrap().contains(") Z "));
+    let is_over = |stat: &Option<String>| stat.as_ref().is_none_or(|stat| stat.contains(") Z "));
+    until(stat, is_over).unwrap();
 }

@@ -120,7 +120,7 @@ pub(super) fn metric(bench: &Bench, name: &str) -> u64 {
 
 #[test]
 fn devices_leases_and_jobs_are_told_with_their_members() {
-    let pod = PodSim::start(&["--seed", "5"]).unwrap();
+    let pod = PodSim::start_to_return(&["--seed", "5"]).unwrap();
     let more = format!(
         "[[devices]]\nname = \"pod\"\naddress = \"tcp:{}\"\n",
         pod.address
@@ -290,7 +290,8 @@ fn an_event_that_is_refused_is_told_again() {
     let tries =
         json!({"function": "store.get", "key": format!("tries/{}", told["id"].as_str().unwrap())});
     assert_eq!(bench.call(&tries).expect(200)["value"], "xx");
-    assert_eq!(metric(&bench, "events_repeated_total"), 1);
+    let repeated = || metric(&bench, "events_repeated_total");
+    until(repeated, |count| *count == 1).unwrap();
     let log = bench.plugin(&["logs", ID]).ok();
     assert!(
         log.contains("job.finished was not taken, time 1: the test says so (refused)"),
@@ -333,7 +334,7 @@ fn a_slow_subscriber_loses_what_finds_no_room_and_holds_up_nobody() {
     install(
         &bench,
         &wants(&format!("http = [\"{}\"]", silent.url("/*"))),
-        "deadline_ms = 60000",
+        "compute_ms = 10000\ndeadline_ms = 60000",
     );
     bench.plugin(&["approve", ID]).ok();
     behave(&bench, &format!("wait:{}", silent.url("/")));
@@ -366,7 +367,7 @@ fn a_plugin_that_was_disabled_is_called_by_no_timer_that_waited_for_its_turn() {
         silent.url("/*"),
         "timers = [{ id = \"one\", cron = \"* * * * *\" }, { id = \"two\", cron = \"* * * * *\" }]"
     );
-    install(&bench, &wants, "deadline_ms = 15000");
+    install(&bench, &wants, "compute_ms = 10000\ndeadline_ms = 15000");
     bench.plugin(&["approve", ID]).ok();
     behave(&bench, &format!("wait:{}", silent.url("/")));
     let begun = Instant::now();
@@ -387,7 +388,7 @@ fn a_subscriber_that_loops_costs_its_own_place() {
     install(
         &bench,
         &wants(""),
-        "compute_ms = 200\ndeadline_ms = 2000\nin_flight = 1",
+        "compute_ms = 3000\ndeadline_ms = 20000\nin_flight = 1",
     );
     bench.plugin(&["approve", ID]).ok();
     behave(&bench, "loop");

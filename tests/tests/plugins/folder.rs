@@ -53,13 +53,6 @@ impl Bench {
         begun.elapsed()
     }
 
-    fn serves(&self, mark: &str) {
-        self.eventually(mark, || {
-            let reply = self.get("/mark");
-            reply.status == 200 && mark_of(&reply) == mark
-        });
-    }
-
     fn restart(&mut self) {
         assert!(self.server.stop().unwrap());
         self.server = started(&self.dir);
@@ -73,18 +66,18 @@ fn what_is_dropped_in_serves_and_what_is_removed_does_not() {
     // Installed is not approved.
     bench.eventually("installed", || bench.get("/mark").status == 403);
     bench.plugin(&["approve", ID]).ok();
-    bench.serves(MARK);
+    bench.until_serving(MARK);
     bench.put("x.tar", &packed(&bench, "2.0.0", WANTS));
-    bench.serves("MARK:version-2.0.0:");
+    bench.until_serving("MARK:version-2.0.0:");
     fs::remove_file(bench.dropped("x.tar")).unwrap();
     bench.eventually("off", || bench.get("/mark").status == 503);
     assert!(bench.plugin(&["list"]).ok().contains("disabled"));
     bench.put("x.tar", &packed(&bench, "2.0.0", WANTS));
-    bench.serves("MARK:version-2.0.0:");
+    bench.until_serving("MARK:version-2.0.0:");
     // A folder, in place of the file.
     let folder = bench.version("3.0.0", WANTS, "");
     fs::rename(folder, bench.dropped("x")).unwrap();
-    bench.serves("MARK:version-3.0.0:");
+    bench.until_serving("MARK:version-3.0.0:");
 }
 
 #[test]
@@ -96,12 +89,12 @@ fn an_update_that_wants_more_waits_like_any_other() {
     );
     bench.eventually("installed", || bench.get("/mark").status == 403);
     bench.plugin(&["approve", ID]).ok();
-    bench.serves(MARK);
+    bench.until_serving(MARK);
     bench.put("x.tar", &packed(&bench, "2.0.0", WANTS));
     bench.eventually("waits", || {
         bench.plugin(&["list"]).ok().contains("version 2.0.0 waits")
     });
-    bench.serves(MARK);
+    bench.until_serving(MARK);
     // Withdrawn while it waits, it does not come with the next approval.
     fs::remove_file(bench.dropped("x.tar")).unwrap();
     bench.eventually("withdrawn", || {
@@ -118,12 +111,8 @@ fn what_is_no_plugin_is_listed_and_tried_again_when_it_changes() {
     let listed = || bench.plugin(&["list"]).ok();
     bench.eventually("listed", || listed().contains("x.tar  not installed"));
     assert!(listed().contains("no tar"), "{}", listed());
-    let told = bench
-        .server
-        .log()
-        .matches("not installed from plugins.folder")
-        .count();
-    assert_eq!(told, 1);
+    let told = "not installed from plugins.folder";
+    assert_eq!(bench.server.logged(told).matches(told).count(), 1);
     bench.put("x.tar", &packed(&bench, "1.0.0", WANTS));
     bench.eventually("installed", || bench.get("/mark").status == 403);
     bench.eventually("mended", || !listed().contains("not installed"));
@@ -136,10 +125,10 @@ fn a_restart_repeats_nothing_and_an_operators_removal_stays() {
     bench.eventually("installed", || bench.get("/mark").status == 403);
     bench.plugin(&["approve", ID]).ok();
     bench.put("x.tar", &packed(&bench, "2.0.0", WANTS));
-    bench.serves("MARK:version-2.0.0:");
+    bench.until_serving("MARK:version-2.0.0:");
     bench.plugin(&["rollback", ID]).ok();
     bench.restart();
-    bench.serves(MARK);
+    bench.until_serving(MARK);
     bench.plugin(&["remove", ID]).ok();
     bench.restart();
     // It is known, so what comes after it in the folder is a proof that it was looked at.

@@ -88,11 +88,7 @@ fn a_version_must_prove_itself_also_after_it_was_off_or_installed_anew() {
         for _ in 0..5 {
             bench.get("/crime/trap").expect_error(500, "internal");
         }
-        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
-        while mark_of(&bench.get("/mark")) != MARK {
-            assert!(std::time::Instant::now() < deadline, "{again}");
-            std::thread::sleep(std::time::Duration::from_millis(20));
-        }
+        bench.until_replaced_by(MARK);
     }
 }
 
@@ -133,12 +129,7 @@ fn plugins_grants_and_keys_outlive_the_server_also_when_it_is_killed() {
         .ok();
     bench.server.kill().unwrap();
     bench.server = Server::demo_in(bench.dir.path()).unwrap();
-    let started = std::time::Instant::now();
-    while bench.get("/mark").status == 503 {
-        assert!(started.elapsed().as_secs() < 60, "it does not come back");
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
-    assert_eq!(mark_of(&bench.get("/mark")), "MARK:version-2.0.0:");
+    bench.comes_back_as("MARK:version-2.0.0:");
     let kept = bench
         .call(&json!({"function": "store.get", "key": "a"}))
         .expect(200);
@@ -162,17 +153,10 @@ fn what_the_server_fails_at_is_not_held_against_a_plugin() {
     std::fs::rename(&cache, &aside).unwrap();
     std::fs::write(&cache, b"").unwrap();
     bench.server = Server::demo_in(bench.dir.path()).unwrap();
-    let started = std::time::Instant::now();
-    let shown = loop {
-        let shown = bench.plugin(&["list"]).ok();
-        if !shown.contains("loading") {
-            break shown;
-        }
-        assert!(started.elapsed().as_secs() < 60, "{shown}");
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    };
+    let list = || bench.plugin(&["list"]).ok();
+    let shown = tests::until(list, |shown| shown.contains("1.0.0  failed")).unwrap();
     assert!(
-        shown.contains("1.0.0  failed") && shown.contains("could not be loaded by this server"),
+        shown.contains("could not be loaded by this server"),
         "{shown}"
     );
     bench.get("/mark").expect_error(503, "plugin_unavailable");
@@ -183,12 +167,7 @@ fn what_the_server_fails_at_is_not_held_against_a_plugin() {
     std::fs::remove_file(&cache).unwrap();
     std::fs::rename(&aside, &cache).unwrap();
     bench.server = Server::demo_in(bench.dir.path()).unwrap();
-    let started = std::time::Instant::now();
-    while bench.get("/mark").status == 503 {
-        assert!(started.elapsed().as_secs() < 60, "it does not come back");
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
-    assert_eq!(mark_of(&bench.get("/mark")), MARK);
+    bench.comes_back_as(MARK);
 }
 
 #[test]
@@ -215,11 +194,7 @@ fn what_was_approved_and_does_not_load_by_no_fault_of_its_own_serves_after_the_n
     std::fs::remove_file(&cache).unwrap();
     std::fs::rename(&aside, &cache).unwrap();
     bench.server = Server::demo_in(bench.dir.path()).unwrap();
-    let mark = || {
-        let reply = bench.get("/mark");
-        (reply.status == 200).then(|| mark_of(&reply))
-    };
-    tests::until(mark, |mark| mark.as_deref() == Some("MARK:version-2.0.0:")).unwrap();
+    bench.until_serving("MARK:version-2.0.0:");
 }
 
 #[test]

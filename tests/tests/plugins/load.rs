@@ -13,7 +13,10 @@ const ROGUE: &str = "test.rogue";
 /// What the component has in place of its crime.
 const CRIME: &str = "CRIME:none......:";
 
-const LIMITS: &str = "[limits]\ncompute_ms = 200\nmemory_mib = 16\n";
+const LIMITS: &str = "[limits]\nmemory_mib = 16\n";
+
+/// Limits of those that compute without end.
+const HASTY: &str = "[limits]\ncompute_ms = 1000\nmemory_mib = 16\n";
 
 /// Each crime, and what the operator is told of it.
 const CRIMES: &[(&str, &str)] = &[
@@ -43,7 +46,12 @@ fn rogue(bench: &Bench, version: &str, crime: &str) -> PathBuf {
     let component = package::component("guests/rogue.wasm").unwrap();
     let component = package::replaced(component, CRIME, &format!("CRIME:{crime:.<10}:")).unwrap();
     let folder = bench.dir.path().join(format!("rogue-{crime}"));
-    package::write(&folder, &component, (ROGUE, version), LIMITS).unwrap();
+    let limits = if crime.ends_with("loop") {
+        HASTY
+    } else {
+        LIMITS
+    };
+    package::write(&folder, &component, (ROGUE, version), limits).unwrap();
     folder
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use tests::{Client, Reply, Server, can_isolate, until};
+use tests::{Client, Reply, Server, can_isolate, package, until};
 
 use super::{Bench, component, key, with_key};
 
@@ -147,9 +147,9 @@ fn write_reporter(folder: &Path, limits: &str) {
         component("guests/reporter.wasm"),
     )
     .unwrap();
-    let manifest = format!(
+    let manifest = package::patient(&format!(
         "[plugin]\nid = \"{REPORTER}\"\nversion = \"1.0.0\"\napi = \"1.0\"\n[wants]\n{WANTS}\n[limits]\n{limits}\n"
-    );
+    ));
     std::fs::write(folder.join("plugin.toml"), manifest).unwrap();
 }
 
@@ -329,9 +329,11 @@ fn a_capture_that_is_not_done_has_no_report() {
 
 #[test]
 fn what_fails_in_the_plugin_costs_one_request() {
-    let lab = Lab::reporting("compute_ms = 200\ndeadline_ms = 2000\nmemory_mib = 16");
-    lab.told("?crime=trap").expect_error(500, "internal");
+    let lab = Lab::reporting("compute_ms = 3000\ndeadline_ms = 20000");
     lab.told("?crime=loop").expect_error(504, "handler_timeout");
+    lab.told("?say=still").expect(200);
+    let lab = Lab::reporting("memory_mib = 16");
+    lab.told("?crime=trap").expect_error(500, "internal");
     lab.told("?crime=memory").expect_error(500, "internal");
     lab.told("?crime=large").expect_error(500, "internal");
     lab.told("?say=still").expect(200);

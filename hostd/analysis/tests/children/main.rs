@@ -17,7 +17,7 @@ use store::emi::runs::Kind;
 const CHILD: &str = "__child";
 
 /// How soon a stopped run must be gone: 200 ms are wanted, and a machine with other work to do may take longer.
-const STOP_MAX: Duration = Duration::from_secs(5);
+const STOP_MAX: Duration = Duration::from_secs(30);
 
 /// A frame in which a child says how far it is.
 const PROGRESS: &[u8] = b"\x01\x25\0\0\0{\"stage\":\"spin\",\"pct\":1,\"message\":\"\"}";

@@ -60,17 +60,23 @@ benches:
 }
 
 fn job(home: &Home, fake: &Fake, text: &str, cancel: &Cancel) -> (Job, Vec<Event>) {
+    let (live, events) = Live::new();
+    let job = job_telling(&live, home, fake, text, cancel);
+    drop(live);
+    (job, events.collect())
+}
+
+/// A job that says there what happens.
+fn job_telling(live: &Live, home: &Home, fake: &Fake, text: &str, cancel: &Cancel) -> Job {
     let plan = plan(text);
     let runner = Runner::open(home.options.clone()).unwrap();
     let mut request = Request::new(&plan, home.source(), home.out());
     let benches = OnlyOne(fake);
     request.benches = Some(&benches);
-    let (live, events) = Live::new();
-    let job = runner.run(&request, &live, cancel).unwrap();
-    drop(live);
+    let job = runner.run(&request, live, cancel).unwrap();
     home.is_clean();
     assert_eq!(job.runs[0].outcome, Outcome::Passed, "the build");
-    (job, events.collect())
+    job
 }
 
 /// The run of a bench with these steps.

@@ -72,10 +72,15 @@ fn any_moment() {
     let begun = Instant::now();
     let whole = run(&Cancel::default());
     assert_eq!(whole.verdict().exit_code(), 0, "{whole:?}");
-    let whole = begun.elapsed();
+    // The first one may take far longer than the others, which find the cache.
+    let mut whole = begun.elapsed();
     let mut cancelled = 0;
-    for moment in 0..16 {
+    for (count, moment) in (0..16).cycle().take(160).enumerate() {
+        if count >= 16 && cancelled >= 5 {
+            break;
+        }
         let cancel = Cancel::default();
+        let begun = Instant::now();
         let job = thread::scope(|scope| {
             let job = scope.spawn(|| run(&cancel));
             thread::sleep(whole * moment / 12);
@@ -83,11 +88,11 @@ fn any_moment() {
             job.join().unwrap()
         });
         match job.verdict().exit_code() {
-            0 => {}
+            0 => whole = whole.min(begun.elapsed()),
             4 => cancelled += 1,
             _ => panic!("{:?}", job.verdict()),
         }
         home.is_clean();
     }
-    assert!(cancelled >= 5, "{cancelled} of 16");
+    assert!(cancelled >= 5, "{cancelled} were cancelled");
 }

@@ -44,20 +44,48 @@ pub(crate) struct Fake {
 /// What the target says, for each line that is open.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
-    open: Mutex<Vec<(u64, VecDeque<u8>)>>,
+    open: Mutex<Vec<Open>>,
     has_changed: Condvar,
+}
+
+/// A line that is open.
+#[derive(Debug)]
+struct Open {
+    id: u64,
+    unread: VecDeque<u8>,
+    /// Its reader has dealt with all that it said, and waits for more.
+    is_heard: bool,
+    /// Its reader hears no more.
+    is_left: bool,
+}
+
+/// Longest wait for the reader of a line.
+const HEARD_MAX: Duration = Duration::from_secs(60);
+
+impl Lines {
+    fn say(&self, text: &str) {
+        for line in self.open.lock().unwrap().iter_mut() {
+            line.unread.extend(text.as_bytes());
+            line.is_heard &= text.is_empty();
+        }
+        self.has_changed.notify_all();
+    }
+
+    /// Waits until all that was said has been heard.
+    fn until_heard(&self) {
+        let open = self.open.lock().unwrap();
+        let waits = |open: &mut Vec<Open>| open.iter().any(|line| !line.is_heard && !line.is_left);
+        let waited = self
+            .has_changed
+            .wait_timeout_while(open, HEARD_MAX, waits)
+            .unwrap();
+        assert!(!waited.1.timed_out(), "it is not heard");
+    }
 }
 
 impl Fake {
     pub(crate) fn calls(&self) -> Vec<String> {
         self.asked.lock().unwrap().clone()
-    }
-
-    pub(crate) fn say(&self, text: &str) {
-        for (_, line) in self.lines.open.lock().unwrap().iter_mut() {
-            line.extend(text.as_bytes());
-        }
-        self.lines.has_changed.notify_all();
     }
 
     fn call(&self, name: &str, told: &str, until: &Until<'_>) -> Result<(), BenchError> {
@@ -75,8 +103,9 @@ impl Fake {
     fn begin(&self, anew: &mut dyn FnMut()) {
         anew();
         for piece in &self.boot {
-            self.say(piece);
-            std::thread::sleep(Duration::from_millis(20));
+            self.lines.say(piece);
+            // So that each is heard for itself.
+            self.lines.until_heard();
         }
     }
 }
@@ -95,7 +124,7 @@ impl Bench for Fake {
         self.call("power", &format!("{:?}", power.state), until)?;
         *self.is_on.lock().unwrap() = power.state == Switch::On;
         anew();
-        self.say(self.old);
+        self.lines.say(self.old);
         Ok(())
     }
 
@@ -133,9 +162,8 @@ impl Bench for Fake {
     ) -> Result<Flashed, BenchError> {
         let content = std::fs::read_to_string(file).unwrap();
         self.call("flash", content.trim(), until)?;
-        self.say(self.old);
-        // Long enough for the old words to be read.
-        std::thread::sleep(Duration::from_millis(50));
+        self.lines.say(self.old);
+        self.lines.until_heard();
         self.begin(anew);
         Ok(Flashed {
             bytes: content.len() as u64,
@@ -149,8 +177,13 @@ impl Bench for Fake {
         let told = format!("{} {}", uart.baud, parity.unwrap_or_default());
         self.call("uart", &told, until)?;
         let mut open = self.lines.open.lock().unwrap();
-        let id = open.last().map_or(0, |(id, _)| id + 1);
-        open.push((id, VecDeque::new()));
+        let id = open.last().map_or(0, |line| line.id + 1);
+        open.push(Open {
+            id,
+            unread: VecDeque::new(),
+            is_heard: false,
+            is_left: false,
+        });
         Ok(Box::new(FakeLink {
             id,
             lines: Arc::clone(&self.lines),
@@ -224,28 +257,29 @@ struct FakeLink {
 impl Link for FakeLink {
     fn write(&self, bytes: &[u8], _until: &Until<'_>) -> Result<(), BenchError> {
         assert!(!bytes.is_empty());
-        for (_, line) in self.lines.open.lock().unwrap().iter_mut() {
-            line.extend(self.answer.as_bytes());
-        }
-        self.lines.has_changed.notify_all();
+        self.lines.say(self.answer);
         Ok(())
     }
 
     fn read(&self, wait: Duration, cancel: &Cancel) -> Result<Vec<u8>, BenchError> {
+        let mut open = self.lines.open.lock().unwrap();
+        let line = open.iter_mut().find(|line| line.id == self.id).unwrap();
+        line.is_heard = line.unread.is_empty();
+        line.is_left = cancel.is_set();
+        self.lines.has_changed.notify_all();
         if cancel.is_set() {
             return Err(BenchError::Cancelled);
         }
-        let open = self.lines.open.lock().unwrap();
         let waited = self
             .lines
             .has_changed
             .wait_timeout_while(open, wait, |open| {
                 open.iter()
-                    .any(|(id, line)| *id == self.id && line.is_empty())
+                    .any(|line| line.id == self.id && line.unread.is_empty())
             });
         let mut open = waited.unwrap().0;
-        let line = open.iter_mut().find(|(id, _)| *id == self.id);
-        Ok(line.unwrap().1.drain(..).collect())
+        let line = open.iter_mut().find(|line| line.id == self.id);
+        Ok(line.unwrap().unread.drain(..).collect())
     }
 }
 
@@ -255,7 +289,8 @@ impl Drop for FakeLink {
             .open
             .lock()
             .unwrap()
-            .retain(|(id, _)| *id != self.id);
+            .retain(|line| line.id != self.id);
+        self.lines.has_changed.notify_all();
     }
 }
 

@@ -13,13 +13,16 @@ use tests::receiver::Answer;
 
 use crate::stage::{ORG, Stage, limits, local};
 
-fn get(url: String, check: Check) -> Outgoing {
+/// Longer than an answer takes, however busy the machine is.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn get(url: String, total: Duration, check: Check) -> Outgoing {
     Outgoing {
         method: "GET".into(),
         url,
         headers: Vec::new(),
         body: Vec::new(),
-        total: Duration::from_millis(500),
+        total,
         answer_bytes_max: 1000,
         check,
     }
@@ -69,24 +72,29 @@ async fn room_for_messages_of_jobs_stays() {
 async fn an_answer_is_bounded_and_as_it_was_sent() {
     let stage = Stage::start().await;
     let receiver = Receiver::start(Answer::With(418, "x-own", "yes".into()));
-    let fetch = |check: Check| stage.notices.fetch(get(receiver.url("/a"), check), ());
-    let answer = fetch(anywhere()).await.unwrap();
+    let fetch = |total: Duration, check: Check| {
+        let outgoing = get(receiver.url("/a"), total, check);
+        stage.notices.fetch(outgoing, ())
+    };
+    let answer = fetch(PATIENCE, anywhere()).await.unwrap();
     assert_eq!(answer.status, 418);
     assert!(answer.headers.contains(&("x-own".into(), "yes".into())));
     let reach = Reach::new("", "", "denied").unwrap();
-    let refused = fetch(Arc::new(move |address| reach.check(address))).await;
+    let refused = fetch(PATIENCE, Arc::new(move |address| reach.check(address))).await;
     assert!(
         matches!(refused, Err(Unanswered::Forbidden(_))),
         "{refused:?}"
     );
     assert_eq!(receiver.seen().len(), 1);
-    for (way, expected) in [
-        (Answer::Endless, Unanswered::TooLarge(1000)),
-        (Answer::Slow, Unanswered::Timeout),
-        (Answer::Silence, Unanswered::Timeout),
+    let short = Duration::from_millis(500);
+    for (way, total, expected) in [
+        (Answer::Endless, PATIENCE, Unanswered::TooLarge(1000)),
+        (Answer::Slow, short, Unanswered::Timeout),
+        (Answer::Silence, short, Unanswered::Timeout),
     ] {
         receiver.answer(way.clone());
-        assert_eq!(fetch(anywhere()).await, Err(expected), "{way:?}");
+        let fetched = fetch(total, anywhere()).await;
+        assert_eq!(fetched, Err(expected), "{way:?}");
     }
 }
 
@@ -95,7 +103,7 @@ async fn a_place_is_held_until_nothing_is_under_way() {
     let stage = Stage::start().await;
     let receiver = Receiver::start(Answer::Silence);
     let place = Arc::new(json!("a place"));
-    let outgoing = get(receiver.url("/"), anywhere());
+    let outgoing = get(receiver.url("/"), Duration::from_secs(3), anywhere());
     let fetch = stage.notices.fetch(outgoing, place.clone());
     // Whoever asked goes away.
     let gone = tokio::time::timeout(Duration::from_millis(50), fetch).await;

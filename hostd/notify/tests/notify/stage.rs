@@ -45,15 +45,24 @@ pub(crate) struct Kept {
     pub(crate) folder: Arc<TempDir>,
 }
 
-/// Short pauses, so that tests are.
+/// Short pauses, so that tests are. A receiver that answers does so in time, however busy the machine is.
 pub(crate) fn limits() -> Limits {
     Limits {
         first_pause_ms: 20,
         pause_ms_max: 100,
-        connect: Duration::from_millis(500),
+        connect: WAIT,
+        answer: WAIT,
+        total: WAIT,
+        ..Limits::default()
+    }
+}
+
+/// For receivers that do not answer.
+pub(crate) fn impatient() -> Limits {
+    Limits {
         answer: Duration::from_millis(500),
         total: Duration::from_secs(1),
-        ..Limits::default()
+        ..limits()
     }
 }
 

@@ -221,20 +221,19 @@ mod tests {
             status.is_err() || status.is_ok_and(|status| status.contains("State:\tZ"))
         };
         let file = |name: &str| dir.path().join(name).display().to_string();
-        let left = outcome(&format!("sleep 60 & echo $! > {}", file("left")), RUN_MAX).await;
+        let left = outcome(&format!("sleep 600 & echo $! > {}", file("left")), RUN_MAX).await;
         assert_eq!(left, Ok(()));
         let began = Instant::now();
-        let script = format!("sleep 60 & echo $! > {}; wait", file("late"));
-        let late = outcome(&script, Duration::from_millis(300))
-            .await
-            .unwrap_err();
+        let script = format!("sleep 600 & echo $! > {}; wait", file("late"));
+        // Far longer than it takes to start.
+        let late = outcome(&script, Duration::from_secs(3)).await.unwrap_err();
         assert!(
-            late.contains("did not end") && began.elapsed() < Duration::from_secs(5),
+            late.contains("did not end") && began.elapsed() < Duration::from_secs(60),
             "{late}"
         );
         for name in ["left", "late"] {
             let pid = pid(name);
-            let until = Instant::now() + Duration::from_secs(5);
+            let until = Instant::now() + Duration::from_secs(60);
             while !is_gone(&pid) {
                 assert!(Instant::now() < until, "{name} still runs");
                 tokio::task::yield_now().await;

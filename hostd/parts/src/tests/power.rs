@@ -4,9 +4,9 @@ use base::config::PowerPart;
 use pod_protocol::{Refusal, RefusalKind};
 use serde_json::{Value, json};
 use tests::Supply;
-use tokio::time::{Duration, sleep};
+use tokio::time::{Duration, Instant, sleep};
 
-use super::bench::{Line, bench, lacks};
+use super::bench::{LONG, Line, bench, lacks};
 use super::port::Port;
 
 fn scpi(supply: &Supply, voltage_mv: u32) -> PowerPart {
@@ -60,8 +60,11 @@ async fn a_supply_is_set_switched_and_read_back() {
     assert!(!supply.state().is_on);
     // Its own button is noticed.
     supply.press(true);
-    sleep(Duration::from_secs(3)).await;
-    assert_eq!(line.ask(status).await.unwrap()["efuse1"]["enabled"], 1);
+    let until = Instant::now() + LONG;
+    while line.ask(status.clone()).await.unwrap()["efuse1"]["enabled"] != 1 {
+        assert!(Instant::now() < until, "it is not noticed");
+        sleep(Duration::from_millis(20)).await;
+    }
     let other = line
         .ask(json!({"cmd": "target_power", "efuse": 2, "state": 0}))
         .await;
@@ -78,10 +81,13 @@ async fn a_later_switch_is_replaced_by_the_next() {
     line.ask(switch(false)).await.unwrap();
     sleep(Duration::from_millis(600)).await;
     assert!(!supply.state().is_on);
-    line.ask(later(true, 100)).await.unwrap();
-    assert!(!supply.state().is_on);
-    sleep(Duration::from_millis(600)).await;
-    assert!(supply.state().is_on);
+    let began = Instant::now();
+    line.ask(later(true, 1_000)).await.unwrap();
+    while !supply.state().is_on {
+        assert!(began.elapsed() < LONG, "it is never on");
+        sleep(Duration::from_millis(10)).await;
+    }
+    assert!(began.elapsed() >= Duration::from_secs(1));
 }
 
 #[tokio::test]
@@ -114,9 +120,7 @@ async fn a_supply_that_dies_is_away_until_it_is_back() {
     line.ask(switch(true)).await.unwrap();
     supply.stop();
     // Whoever drives it hears of it at once.
-    tokio::time::timeout(super::bench::LONG, bench.changed())
-        .await
-        .unwrap();
+    tokio::time::timeout(LONG, bench.changed()).await.unwrap();
     line.until(|status| lacks(status, "power")).await;
     // To be safe, it must still be switched off.
     let refused = Refusal::new(line.ask(switch(false)).await.unwrap_err());

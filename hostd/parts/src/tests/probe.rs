@@ -185,7 +185,7 @@ async fn the_acknowledgement_waits_for_a_target() {
     let began = Instant::now();
     line.ask(request).await.unwrap();
     let took = began.elapsed();
-    assert!((150..5_000).contains(&took.as_millis()), "{took:?}");
+    assert!((150..10_000).contains(&took.as_millis()), "{took:?}");
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use pod_protocol::escape::GUARD;
 use serde_json::json;
 use tokio::time::{Duration, Instant, sleep};
 
-use super::bench::{Line, bench, lacks};
+use super::bench::{LONG, Line, bench, lacks};
 use super::port::Port;
 
 fn part(path: &std::path::Path, parity: Parity) -> Option<UartPart> {
@@ -191,7 +191,13 @@ async fn a_bench_without_any_of_its_parts_is_not_there_and_says_why() {
     line.ends().await;
     // A file is no serial port.
     std::fs::write(&link, "x").unwrap();
-    sleep(2 * GUARD).await;
-    let error = bench.connect().await.err().unwrap().to_string();
-    assert!(error.contains("is no serial port"), "{error}");
+    let until = Instant::now() + LONG;
+    loop {
+        let error = bench.connect().await.err().unwrap().to_string();
+        if error.contains("is no serial port") {
+            break;
+        }
+        assert!(Instant::now() < until, "{error}");
+        sleep(Duration::from_millis(20)).await;
+    }
 }

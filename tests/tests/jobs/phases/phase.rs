@@ -39,11 +39,13 @@ pub(super) struct Phase {
     pub(super) says_something: bool,
 }
 
-/// In all commands of the pipelines that run long.
-pub(super) const MARK: &str = "1000.91";
+/// Stands for [`mark`] in pipelines.
+const MARK: &str = "MARK";
 
-/// Where `pytest` finds tests; its command has the name.
-pub(super) const TESTS: &str = "p1000.91";
+/// In all commands of the pipelines that run long. `pytest` finds tests in a folder whose name ends so.
+pub(super) fn mark() -> String {
+    crate::jobs::mark(91)
+}
 
 /// Stands in for pytest, which a machine may lack: `python3 -m` looks in the job's folder first.
 pub(super) const PYTEST: &str = "
@@ -81,7 +83,7 @@ pub(super) const PHASES: &[Phase] = &[
     Phase {
         name: "power",
         steps: "
-      - run: 'echo ready; until test -e go; do : 1000.91; sleep 0.01; done'
+      - run: 'echo ready; until test -e go; do : MARK; sleep 0.01; done'
       - power: { rail: internal, state: on }",
         before: Before::Hung,
         sign: Sign::Log("== power internal on"),
@@ -166,7 +168,7 @@ pub(super) const PHASES: &[Phase] = &[
         name: "run",
         steps: "
       - power: { rail: internal, state: on }
-      - run: 'echo here; sleep 1000.91'",
+      - run: 'echo here; sleep MARK'",
         sign: Sign::Log("\nhere\n"),
         says_something: true,
         ..PLAIN
@@ -175,7 +177,7 @@ pub(super) const PHASES: &[Phase] = &[
         name: "pytest",
         steps: "
       - power: { rail: internal, state: on }
-      - pytest: { path: p1000.91 }",
+      - pytest: { path: pMARK }",
         sign: Sign::Log("\nhere\n"),
         says_something: true,
         ..PLAIN
@@ -186,7 +188,7 @@ pub(super) const PHASES: &[Phase] = &[
       - power: { rail: internal, state: on }
       - run: echo here",
         always: "
-      - run: 'echo last; until test -e go; do : 1000.91; sleep 0.01; done'",
+      - run: 'echo last; until test -e go; do : MARK; sleep 0.01; done'",
         sign: Sign::Log("\nlast\n"),
         says_something: true,
         ..PLAIN
@@ -195,7 +197,7 @@ pub(super) const PHASES: &[Phase] = &[
         name: "the device is given back",
         steps: "
       - power: { rail: internal, state: on }
-      - run: 'echo ready; until test -e go; do : 1000.91; sleep 0.01; done'",
+      - run: 'echo ready; until test -e go; do : MARK; sleep 0.01; done'",
         before: Before::Hung,
         sign: Sign::Log("-- b: passed"),
         says_something: true,
@@ -237,7 +239,7 @@ impl Phase {
         if self.ends_by_file() {
             text += &format!("    always:{}\n", self.always);
         }
-        text
+        text.replace(MARK, &mark())
     }
 
     /// The name of its device.

@@ -1,13 +1,12 @@
 //! A server with two pods on cables, a run of a bench on the way to its phase, and a look at what is left afterwards.
 
 use std::cell::RefCell;
-use std::fs;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tests::{Cable, Opened, PodSim, Socket, demo_elf, until};
 
-use super::phase::{Before, MARK, PYTEST, Phase, Sign, TESTS};
+use super::phase::{Before, PYTEST, Phase, Sign, mark};
 use crate::jobs::packing::{Entry, send_plain, tar_gz};
 use crate::jobs::{Jobs, assert_no_processes, id};
 
@@ -17,10 +16,11 @@ const SLOW: &[&str] = &[
     "9",
     "--target=blank",
     "--fault",
-    "slow=20000B/s+5ms",
+    "slow=5000B/s+5ms",
 ];
 
-/// The next job takes no longer: a device that is free is given at once, and not when somebody looks again.
+/// The next job waits no longer for its device: one that is free is given at once, and not when the server looks again,
+/// which it does every half minute.
 const SOON: Duration = Duration::from_secs(10);
 
 /// A job that passes on a device that can be used.
@@ -122,7 +122,7 @@ impl Scene {
     }
 
     fn send(&self, pipeline: &str) -> String {
-        let test = format!("{TESTS}/test_it.py");
+        let test = format!("p{}/test_it.py", mark());
         let archive = tar_gz(&[
             Entry::File("ci.yml", pipeline.as_bytes()),
             Entry::File("fw.elf", &demo_elf()),
@@ -137,7 +137,7 @@ impl Scene {
         if phase.before == Before::Hung {
             self.jobs.until_said(job, 1, "\nready\n");
             self.pod(phase).pod.hang().unwrap();
-            self.make_go();
+            self.jobs.make("go");
         }
         match phase.sign {
             Sign::Assigned => {
@@ -167,13 +167,6 @@ impl Scene {
         }
     }
 
-    /// Lets a step go on that waits for it.
-    fn make_go(&self) {
-        for place in self.jobs.places() {
-            fs::write(place.join("go"), "").unwrap();
-        }
-    }
-
     /// Whatever keeps the run in its phase ends.
     pub(super) fn go_on(&self, phase: &Phase) {
         if phase.before != Before::Nothing {
@@ -181,14 +174,14 @@ impl Scene {
         }
         self.occupant.replace(None);
         if phase.ends_by_file() {
-            self.make_go();
+            self.jobs.make("go");
         }
     }
 
     /// The server dies, and everything that jobs run with it.
     pub(super) fn kill(&mut self, phase: &Phase) {
         self.jobs.server.kill().unwrap();
-        assert_no_processes(MARK);
+        assert_no_processes(&mark());
         self.occupant.replace(None);
         if phase.before != Before::Nothing {
             self.pod(phase).pod.go_on().unwrap();
@@ -247,7 +240,7 @@ impl Scene {
 
     /// Nothing is left of the job, its device is safe, and the next job gets it.
     pub(super) fn assert_over(&self, phase: &Phase, job: &str) {
-        self.jobs.assert_nothing_is_left(job, MARK);
+        self.jobs.assert_nothing_is_left(job, &mark());
         self.until_free(phase.device());
         let pod = &self.pod(phase).pod;
         assert!(!pod.is_powered(), "{}: its power is on", phase.name);
@@ -257,13 +250,14 @@ impl Scene {
         );
         let next = self.send(&next);
         let began = Instant::now();
-        let told = self.jobs.ended(&next);
+        until(|| self.jobs.job(&next), |job| job["state"] != "queued").unwrap();
         let waited = began.elapsed();
         assert!(
             waited < SOON,
             "after {}: {waited:?} for the next",
             phase.name
         );
+        let told = self.jobs.ended(&next);
         assert_eq!(told["verdict"], "success", "after {}: {told}", phase.name);
         assert!(!pod.is_powered(), "{}: its power is on", phase.name);
     }

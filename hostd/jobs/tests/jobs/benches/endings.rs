@@ -1,12 +1,13 @@
 //! How runs of benches end that do not go well.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use jobs::{BenchError, Cancel, Clock, Failure, Live, Outcome, Runner, Skip, Task, Watch};
+use jobs::{BenchError, Cancel, Clock, Event, Failure, Live, Outcome, Runner, Skip, Task, Watch};
 
-use super::{bench, job, pipeline_of, words};
+use super::{bench, job, job_telling, pipeline_of, words};
 use crate::Case;
 use crate::fake::{Fake, Way};
 use crate::home::{Home, eventually, plan};
@@ -117,14 +118,22 @@ fn cancels() {
     always: [{{ power: {{ rail: internal, state: off }} }}]"
             ),
         );
+        let started = Arc::new(AtomicUsize::default());
+        let count = Arc::clone(&started);
+        let live = Live::listening(Arc::new(move |event: &Event| {
+            if matches!(event, Event::StepStarted(_)) {
+                count.fetch_add(1, Ordering::SeqCst);
+            }
+        }));
         let begun = Instant::now();
-        let (job, _) = thread::scope(|scope| {
+        let job = thread::scope(|scope| {
             scope.spawn(|| {
-                eventually("power", || !fake.calls().is_empty());
+                // After that of the build, and the one that gives power.
+                eventually("the step", || started.load(Ordering::SeqCst) == 3);
                 thread::sleep(Duration::from_millis(200));
                 cancel.cancel();
             });
-            job(&home, &fake, &text, &cancel)
+            job_telling(&live, &home, &fake, &text, &cancel)
         });
         assert_eq!(job.runs[1].outcome, Outcome::Cancelled, "{step}");
         assert_eq!(words(&job.runs[1].steps), ["passed", "cancelled", "passed"]);

@@ -118,15 +118,15 @@ fn beside() {
 }
 
 fn beside_expects() {
-    let steps = |text: &str| {
+    let steps = |text: &str, timeout: &str| {
         format!(
-            "      - {{ uart: {{ expect: {text} }}, background: true, timeout: 400ms, case: says }}
+            "      - {{ uart: {{ expect: {text} }}, background: true, timeout: {timeout}, case: says }}
 {FLASH}"
         )
     };
-    let run = bench(&with_boot("up"), &steps("up"));
+    let run = bench(&with_boot("up"), &steps("up", "30s"));
     assert_eq!(run.outcome, Outcome::Passed, "{:?}", run.steps);
-    let run = bench(&with_boot("up"), &steps("down"));
+    let run = bench(&with_boot("up"), &steps("down", "400ms"));
     assert_eq!(run.outcome.kind(), Some("expect"));
     assert_eq!(words(&run.steps), ["failed", "passed"]);
 }
