@@ -469,7 +469,8 @@ mod tests {
             }
         }
         for _ in 0..10 {
-            let place = tokio::time::timeout(Duration::from_secs(10), turns.read(&of("c", 0)));
+            let owner = of("c", 0);
+            let place = tokio::time::timeout(Duration::from_secs(10), turns.read(&owner));
             drop(place.await.expect("it waits too long").unwrap());
             tokio::task::yield_now().await;
         }
