@@ -96,7 +96,7 @@ pub struct Scheduler<R: Requirement> {
     epoch: u64,
     pub(crate) lines: Lines,
     active: BTreeSet<TaskKey>,
-    builds_running: u32,
+    pub(crate) builds_running: u32,
     timers: BTreeSet<(u64, Timer)>,
     pub(crate) is_draining: bool,
     pub(crate) now_ms: u64,

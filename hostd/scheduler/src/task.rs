@@ -73,6 +73,13 @@ pub(crate) struct Attempt {
     pub(crate) given_up: bool,
 }
 
+impl Attempt {
+    /// Whether it has a slot of this machine, and no device.
+    pub(crate) fn is_build(&self) -> bool {
+        self.device.is_none()
+    }
+}
+
 impl TaskEntry {
     pub(crate) fn attempt(&self) -> Option<&Attempt> {
         match &self.state {

@@ -1,5 +1,6 @@
 //! Why a task is not running yet, or how it ended: what people ask a queue first.
 
+use crate::accounts::{Advances, Had};
 use crate::axes::{Axes, State};
 use crate::cause::Ending;
 use crate::devices::{Device, Quarantine};
@@ -125,15 +126,18 @@ impl<R: Requirement> Scheduler<R> {
         let org = accounts.org_of(self.jobs[&key.0].user);
         let is_bench = |kind| matches!(kind, Kind::Bench(_));
         let kind = self.jobs[&key.0].task(key.1).kind;
-        let mut charged = std::collections::HashMap::new();
+        let mut charged = Advances::default();
         let mut ahead = 0;
-        let virtual_ms = |charged: &std::collections::HashMap<usize, u64>, user: usize| {
-            accounts.virtual_ms(user) + charged.get(&user).unwrap_or(&0)
+        let had = |charged: &Advances, user: usize| {
+            let Had { org_ms, user_ms } = accounts.had(user);
+            let org = charged.orgs.get(&accounts.org_of(user));
+            Had {
+                org_ms: org_ms + org.unwrap_or(&0),
+                user_ms: user_ms + charged.users.get(&user).unwrap_or(&0),
+            }
         };
-        let mut walk = Walk::new(&self.lines, None, self.now_ms, |user| {
-            accounts.virtual_ms(user)
-        });
-        while let Some((line, next)) = walk.next(|user| virtual_ms(&charged, user)) {
+        let mut walk = Walk::new(&self.lines, None, self.now_ms, |user| accounts.had(user));
+        while let Some((line, next)) = walk.next(|user| had(&charged, user)) {
             if next == key {
                 break;
             }
@@ -143,9 +147,13 @@ impl<R: Requirement> Scheduler<R> {
             };
             if is_rival {
                 ahead += 1;
-                *charged.entry(line.user).or_default() += accounts.mean_ms(line.user);
+                let cost_ms = accounts.mean_ms(line.user);
+                *charged.users.entry(line.user).or_default() += cost_ms;
+                if line.kind == Kind::Build {
+                    *charged.orgs.entry(accounts.org_of(line.user)).or_default() += cost_ms;
+                }
             }
-            walk.pass_on(line, next, virtual_ms(&charged, line.user));
+            walk.pass_on(line, next, had(&charged, line.user));
         }
         ahead
     }
@@ -207,12 +215,17 @@ impl<R: Requirement> Scheduler<R> {
         if !self.accounts.may_run(user, &self.limits) {
             let limits = &self.limits;
             return format!(
-                "{before}. It waits until less runs: a user may have {} attempts at once, an organisation {}.",
+                "{before}. It waits until less runs: a user may have {} attempts at once, an organisation {}, and some are left to other organisations.",
                 limits.running_per_user_max, limits.running_per_org_max
             );
         }
         if self.jobs[&key.0].task(key.1).kind == Kind::Build {
             let slots = self.limits.build_slots;
+            if self.builds_running < slots {
+                return format!(
+                    "{before}. It starts when another build of the organisation has ended: the last free one of {slots} build slots is left to other organisations."
+                );
+            }
             return format!("{before}. It starts when one of the {slots} build slots is free.");
         }
         let names = |which: fn(&Blocked) -> bool| -> String {

@@ -19,6 +19,14 @@ impl Requirement for Need {
     }
 }
 
+/// A job of an organisation that builds.
+pub(crate) fn build(number: usize, org: &str, user: usize) -> Submission<Need> {
+    let mut build = job(number, user, Class::Normal, Need(0, 0));
+    build.org = org.into();
+    build.tasks[0].work = Work::Build;
+    build
+}
+
 /// A job of one task on one device.
 pub(crate) fn job(number: usize, user: usize, class: Class, need: Need) -> Submission<Need> {
     let long = 1 << 40;

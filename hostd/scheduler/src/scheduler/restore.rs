@@ -8,7 +8,7 @@ use crate::axes::{Axes, State};
 use crate::cause::{Ending, Infra};
 use crate::groups::Kind;
 use crate::limits::{Limits, RESTARTS_MAX};
-use crate::names::{AttemptId, DeviceId, JobId};
+use crate::names::{AttemptId, DeviceId, JobId, OrgId};
 use crate::submission::{Requirement, Submission, Task, Work};
 use crate::task::{Job, TaskEntry, TaskState};
 
@@ -49,7 +49,7 @@ pub struct StoredTask {
 impl<R: Requirement> Scheduler<R> {
     /// Rebuilds the queue from what was stored, in the order of submission. Nothing is running any more: an
     /// attempt in which no test has produced output is requeued, any other has ended. Then make the devices
-    /// known, [`device_known`](Self::device_known) first.
+    /// known, [`device_known`](Self::device_known) first. `orgs` are all organisations, with jobs or not.
     ///
     /// Also returns, last, the jobs that were left out because they contradict themselves; none that came
     /// from [`stored`](Self::stored) does.
@@ -57,11 +57,15 @@ impl<R: Requirement> Scheduler<R> {
     pub fn restore(
         limits: Limits,
         epoch: u64,
+        orgs: &[OrgId],
         jobs: Vec<Stored<R>>,
         now_ms: u64,
     ) -> (Self, Vec<Decision>, Vec<JobId>) {
         let mut scheduler = Self::new(limits, epoch);
         scheduler.at(now_ms);
+        for org in orgs {
+            scheduler.accounts.org(org);
+        }
         let mut decisions = Vec::new();
         let mut refused = Vec::new();
         for job in jobs {

@@ -1,6 +1,7 @@
 //! The state machine, event by event, and under random interleavings.
 
 mod bounds;
+mod fairness;
 mod health;
 mod model;
 mod places;

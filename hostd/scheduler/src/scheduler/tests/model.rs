@@ -211,7 +211,7 @@ impl World {
         self.seen.crashes += 1;
         self.runs.clear();
         let stored = std::mem::take(&mut self.store).into_values().collect();
-        let (s, mut decisions, refused) = Scheduler::restore(limits(), 0, stored, self.now_ms);
+        let (s, mut decisions, refused) = Scheduler::restore(limits(), 0, &[], stored, self.now_ms);
         assert!(refused.is_empty());
         self.s = s;
         self.away.clear();
@@ -303,7 +303,11 @@ impl World {
                     continue;
                 }
                 match entry.kind {
-                    Kind::Build => assert_eq!(self.s.builds_running, limits.build_slots),
+                    Kind::Build => {
+                        let free = limits.build_slots - self.s.builds_running;
+                        let may_build = self.s.accounts.may_build(job.user, free);
+                        assert!(!may_build, "a slot is idle while {} waits", job.id);
+                    }
                     Kind::Bench(group) => {
                         let need = self.s.groups.requirement(group).unwrap();
                         let idle = self.s.devices.all().find(|(_, device)| {

@@ -10,7 +10,7 @@ const RESTARTED: Ending = Ending::Infra(Infra::ServerRestarted);
 fn restarted(s: &Scheduler<Need>, now_ms: u64) -> (Scheduler<Need>, Vec<Decision>) {
     let jobs: Vec<JobId> = s.jobs().cloned().collect();
     let stored = jobs.iter().filter_map(|job| s.stored(job)).collect();
-    let (scheduler, decisions, refused) = Scheduler::restore(s.limits, 0, stored, now_ms);
+    let (scheduler, decisions, refused) = Scheduler::restore(s.limits, 0, &[], stored, now_ms);
     assert!(refused.is_empty());
     (scheduler, decisions)
 }
@@ -120,7 +120,7 @@ fn a_record_that_contradicts_itself_is_left_out() {
     s.submit(bench("1", "u", 1), 0).unwrap();
     let mut stored = s.stored(&"1".into()).unwrap();
     stored.tasks.clear();
-    let (s, _, refused) = Scheduler::restore(Limits::default(), 0, vec![stored], 0);
+    let (s, _, refused) = Scheduler::restore(Limits::default(), 0, &[], vec![stored], 0);
     assert_eq!(refused, ["1".into()]);
     assert_eq!(s.jobs().count(), 0);
 }
