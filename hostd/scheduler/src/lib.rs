@@ -32,6 +32,7 @@ mod order;
 mod scheduler;
 mod submission;
 mod task;
+mod waits;
 mod why;
 
 pub use axes::{Axes, EndedBecause, State, Status, Verdict};
@@ -41,4 +42,5 @@ pub use limits::{Limits, Refused};
 pub use names::{AttemptId, DeviceId, JobId, OrgId, TaskId, UserId};
 pub use scheduler::{Decision, Scheduler, Stored, StoredTask};
 pub use submission::{Class, Clocks, Requirement, Submission, Task, Work};
+pub use waits::{Wait, unmatched};
 pub use why::{Blocked, Why, WhyTask};

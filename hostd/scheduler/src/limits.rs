@@ -7,6 +7,10 @@ use crate::names::JobId;
 /// Waiting time that raises a job by one class, among the jobs of its user.
 pub(crate) const AGE_STEP_MS: u64 = 10 * 60 * 1000;
 
+/// Time that a task waits while no device that is known can ever fit: somebody may plug one in, or correct its
+/// wiring.
+pub(crate) const UNMATCHED_MS: u64 = 60 * 1000;
+
 /// Infrastructure failures in a row that put a device under quarantine.
 pub(crate) const FAILURES_MAX: usize = 3;
 

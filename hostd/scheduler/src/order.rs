@@ -31,6 +31,17 @@ impl Lines {
         self.0.entry(line).or_default().insert(task, since_ms);
     }
 
+    /// All tasks that wait for a device, each with its group.
+    pub(crate) fn benches(&self) -> Vec<(usize, TaskKey)> {
+        let lines = self.0.iter().filter_map(|(line, tasks)| match line.kind {
+            Kind::Bench(group) => Some((group, tasks)),
+            Kind::Build => None,
+        });
+        lines
+            .flat_map(|(group, tasks)| tasks.keys().map(move |task| (group, *task)))
+            .collect()
+    }
+
     pub(crate) fn remove(&mut self, line: LineKey, task: TaskKey) {
         if let Some(tasks) = self.0.get_mut(&line) {
             tasks.remove(&task);

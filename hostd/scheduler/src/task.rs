@@ -39,6 +39,8 @@ pub(crate) struct TaskEntry {
     pub(crate) restarts: u32,
     /// Devices on which the bench failed while it ran there.
     pub(crate) failed_on: Vec<DeviceId>,
+    /// When it was queued last.
+    pub(crate) queued_ms: u64,
     /// When its current clock runs out.
     pub(crate) deadline_ms: Option<u64>,
 }

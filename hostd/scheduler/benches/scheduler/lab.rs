@@ -14,6 +14,10 @@ impl Requirement for Need {
         (!fits).then(|| format!("lacks {:#b} or {}", self.0 & !caps, self.1))
     }
 
+    fn excludes(&self, _: &(u32, bool)) -> bool {
+        false
+    }
+
     fn rank((caps, _): &(u32, bool)) -> u32 {
         caps.count_ones()
     }

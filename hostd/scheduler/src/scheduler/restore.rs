@@ -117,7 +117,7 @@ impl<R: Requirement> Scheduler<R> {
         let tasks = job.tasks.iter().filter_map(|entry| {
             let work = match entry.kind {
                 Kind::Build => Work::Build,
-                Kind::Bench(group) => Work::Bench(self.groups.requirement(group)?.clone()),
+                Kind::Bench(group) => Work::Bench(self.groups.requirement(group)?.1.clone()),
             };
             Some(Task {
                 work,

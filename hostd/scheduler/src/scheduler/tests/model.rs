@@ -250,7 +250,7 @@ impl World {
                     assert!(self.finished.insert(job), "finished twice");
                     self.seen.finished += 1;
                 }
-                Decision::Quarantine { .. } | Decision::Drained => {}
+                Decision::Quarantine { .. } | Decision::Unmatched { .. } | Decision::Drained => {}
             }
         }
     }
@@ -309,7 +309,7 @@ impl World {
                         assert!(!may_build, "a slot is idle while {} waits", job.id);
                     }
                     Kind::Bench(group) => {
-                        let need = self.s.groups.requirement(group).unwrap();
+                        let need = self.s.groups.requirement(group).unwrap().1;
                         let idle = self.s.devices.all().find(|(_, device)| {
                             device.org == org
                                 && device.is_free()
