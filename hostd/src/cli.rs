@@ -1,4 +1,4 @@
-//! Command line: `hostd serve | run | submit | check | doctor | decode | emi | pod-sim | console | connect | device | plugin |
+//! Command line: `hostd serve | run | submit | why | check | doctor | decode | emi | pod-sim | console | connect | device | plugin |
 //! udev | key | user | org | trust | secret | backup | restore | config`.
 
 use std::path::PathBuf;
@@ -35,6 +35,7 @@ mod trouble;
 pub mod trust;
 mod udev;
 pub mod user;
+pub mod why;
 
 /// The bench server.
 #[derive(Debug, Parser)]
@@ -75,6 +76,13 @@ enum Verb {
     /// Exit code: 0 success (without --wait: queued), 1 failure, 2 the pipeline, the command line or the key is wrong, 3
     /// the server, the bench or the way to it is at fault, 4 cancelled.
     Submit(submit::Submit),
+    /// Say what a job waits for, device by device, or how it ended
+    ///
+    /// The API key is taken from the environment variable HOSTD_KEY, and nowhere else.
+    ///
+    /// Exit code: 0 the answer is printed, whatever it is, 2 there is no such job, or the command line or the key is
+    /// wrong, 3 the server or the way to it is at fault.
+    Why(why::Why),
     /// Check pipelines; without a file, look through the data folder of a stopped server for damage
     ///
     /// Exit code: 0 all is well, 2 a pipeline is wrong, 1 damage.
@@ -176,6 +184,7 @@ impl Cli {
         match self.verb {
             Verb::Run(verb) => return verb.run(handlers, || self.source.load(&[])),
             Verb::Submit(verb) => return verb.run(),
+            Verb::Why(verb) => return verb.run(),
             Verb::Connect(verb) => return verb.run(),
             Verb::Check(verb) => return verb.run(|| self.source.load(&[]), &mut out),
             Verb::Doctor(verb) => return verb.run(&mut out),

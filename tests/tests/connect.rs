@@ -58,7 +58,11 @@ impl Connected {
     }
 
     fn begin(server: &Server, args: &[&str]) -> Self {
-        let mut child = command(&server.url, &server.api_key, args).spawn().unwrap();
+        Self::begin_with(&server.url, &server.api_key, args)
+    }
+
+    fn begin_with(url: &str, key: &str, args: &[&str]) -> Self {
+        let mut child = command(url, key, args).spawn().unwrap();
         let stderr = BufReader::new(child.stderr.take().unwrap());
         let (tell, lines) = channel();
         thread::spawn(move || {

@@ -123,6 +123,53 @@ fn a_job_is_followed_and_its_results_are_fetched() {
 }
 
 #[test]
+fn a_wait_says_why_and_so_does_hostd_why() {
+    if !can_isolate() {
+        return;
+    }
+    let server = Server::demo().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let pipeline = "version: 1
+timeouts: { queue: 3s }
+benches:
+  - { id: b, device: { select: { la_channels: '>=400' } }, steps: [{ reset: {} }] }
+";
+    fs::write(folder.path().join("pipeline.yml"), pipeline).unwrap();
+    let output = submit(&server, folder.path(), &["pipeline.yml", "--wait"]);
+    let told = text(&output.stdout);
+    let waits = "-- queued: No device of the organisation is what the pipeline asks for.";
+    assert!(told.contains(waits), "{told}");
+    assert_eq!(told.matches("demo: la_channels is ").count(), 2, "{told}");
+    assert_eq!(output.status.code(), Some(3), "{told}");
+    let job = jobs(&server)[0]["id"].as_str().unwrap().to_owned();
+    let why = |args: &[&str]| {
+        Command::new(tests::server::binary().unwrap())
+            .arg("why")
+            .args(args)
+            .env("HOSTD_URL", &server.url)
+            .env("HOSTD_KEY", &server.api_key)
+            .output()
+            .unwrap()
+    };
+    let output = why(&[&job]);
+    let told = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    let first = format!("Job {job} is finished.\nb: No device of the organisation");
+    assert!(told.starts_with(&first), "{told}");
+    let json: Value = serde_json::from_slice(&why(&[&job, "--json"]).stdout).unwrap();
+    assert_eq!(json["job"]["ended_because"], "no_matching_device");
+    for (wrong, part) in [
+        ("01ARZ3NDEKTSV4RRFFQ69G5FAV", "(404 Not Found)"),
+        ("../users", "an id has letters and digits"),
+    ] {
+        let output = why(&[wrong]);
+        let told = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.contains(part), "{told}");
+    }
+}
+
+#[test]
 fn a_job_that_fails_says_whose_fault_it_is() {
     if !can_isolate() {
         return;

@@ -23,6 +23,10 @@ members! {
         pub(crate) run_label: String = or(label(), String::new()),
         /// Life of the lease, if it is not renewed.
         pub(crate) ttl_seconds: u32 = or(ttl_s(), TTL_S_DEFAULT),
+        /// Wait in line, if the device is not to be had now: a client that asks again within 15 seconds keeps
+        /// its place, and `lease/release` with the same `lease_id` gives it up. A client that does not mean to
+        /// ask again says false, and takes no place: the refusal has no `queue_place`.
+        pub(crate) queue: bool = or(flag(), true),
         /// For administrators, when a device is taken: take it though its pod has not acknowledged the
         /// safe state after the last lease. The target may be powered, and what was on its way to the
         /// pod may still arrive. Without effect elsewhere.
@@ -135,9 +139,12 @@ mod tests {
                 lease_id: "lease-1".into(),
                 run_label: String::new(),
                 ttl_seconds: 120,
+                queue: true,
                 r#override: false,
             }
         );
+        let once = r#"{"lease_id":"lease-1","queue":false}"#;
+        assert!(!parse(&request(once)).unwrap().queue);
         let override_it = r#"{"lease_id":"lease-1","override":true}"#;
         assert!(parse(&request(override_it)).unwrap().r#override);
         for (body, field) in [
@@ -146,6 +153,7 @@ mod tests {
             (r#"{"lease_id":"a","ttl_seconds":14}"#, "ttl_seconds"),
             (r#"{"lease_id":"a","ttl_seconds":601}"#, "ttl_seconds"),
             (r#"{"lease_id":"a","run_label":7}"#, "run_label"),
+            (r#"{"lease_id":"a","queue":1}"#, "queue"),
             (r#"{"lease_id":"a","override":"yes"}"#, "override"),
             (r#"{"lease_id":"a","force":true}"#, "force"),
         ] {

@@ -1,6 +1,6 @@
 //! `POST /cloud/devices/lease`: take a device for oneself. Asking again while somebody else has it
-//! keeps the caller's place in the queue. A device that is being made safe belongs to nobody, but
-//! an administrator may take it all the same.
+//! keeps the caller's place in the queue; a client that does not mean to wait asks for none. A device
+//! that is being made safe belongs to nobody, but an administrator may take it all the same.
 
 use guest::{ApiError, JSON_BODY_BYTES_MAX, Openapi, Request, Response, Route, leases};
 
@@ -26,6 +26,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
         &ask.lease_id,
         &ask.run_label,
         ask.ttl_seconds,
+        ask.queue,
         ask.r#override,
     )
     .map_err(|error| lease::refusal(error, &device.name))?;

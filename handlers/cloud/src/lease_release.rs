@@ -57,6 +57,8 @@ members! {
         /// Not used.
         ttl_seconds: Option<u32> = optional(lease::ttl_s()),
         /// Not used.
+        queue: Option<bool> = optional(flag()),
+        /// Not used.
         r#override: Option<bool> = optional(flag()),
     }
 }

@@ -96,7 +96,7 @@ pub(crate) struct Record<'a> {
     /// The three before in one word.
     #[schemars(extend("enum" = STATUSES.all()))]
     status: &'static str,
-    /// What happens, or what happened and what to do.
+    /// What happens, what the job waits for, or what happened and what to do.
     message: &'a str,
     /// Id of the user who submitted it.
     user: &'a str,

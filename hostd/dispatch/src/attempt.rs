@@ -10,7 +10,7 @@ use base::config::AtQuota;
 use evidence::redact::Words;
 use jobs::{Bench, Cancel, Event as Told, Live, Runner, StartError, Task, Watch};
 use lab::blobs::{Blobs, Staged};
-use lab::leases::{Claim, HOLDER_CHARS_MAX, LeaseError, Leases, Released, Shown, TTL_S};
+use lab::leases::{Ask, Claim, HOLDER_CHARS_MAX, LeaseError, Leases, Released, Shown, TTL_S};
 use pipeline::Caps;
 use pipeline::plan::{Artifact, Plan, Role};
 use scheduler::{AttemptId, Ending, Infra};
@@ -151,7 +151,7 @@ pub(crate) async fn carry_out(tools: Arc<Tools>, attempt: Attempt, events: Event
         ttl_ms: LEASE_TTL_MS,
     };
     let leases = tools.leases.clone();
-    match leases.acquire(&grant.device, claim, false).await {
+    match leases.acquire(&grant.device, claim, Ask::ONCE).await {
         Ok(_) => {}
         Err(LeaseError::Busy(busy)) => {
             // The lease may be ours, while those let in before it are still inside.

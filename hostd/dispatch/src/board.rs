@@ -3,15 +3,19 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use scheduler::Quarantine;
+use scheduler::{Quarantine, State};
 use store::jobs::Job;
 use tokio::sync::watch;
+
+use crate::{notice, record};
 
 /// The latest state of each unfinished job, and the devices in quarantine.
 #[derive(Debug, Default)]
 pub(crate) struct Board {
     jobs: Mutex<HashMap<String, watch::Sender<Arc<Job>>>>,
     quarantines: Mutex<HashMap<String, Quarantine>>,
+    /// What jobs wait for that have no place.
+    waits: Mutex<HashMap<String, Arc<str>>>,
 }
 
 impl Board {
@@ -32,6 +36,32 @@ impl Board {
                 jobs.insert(job.id.clone(), watch::Sender::new(job));
             }
         }
+    }
+
+    /// This is what jobs wait for from now on. Followers of those for which that is new are woken.
+    pub(crate) fn tell_waits(&self, waits: HashMap<String, Arc<str>>) {
+        let former = std::mem::replace(&mut *self.waits(), waits.clone());
+        let jobs = self.lock();
+        for (job, wait) in &waits {
+            if former.get(job) != Some(wait)
+                && let Some(followers) = jobs.get(job)
+            {
+                followers.send_modify(|_| ());
+            }
+        }
+    }
+
+    /// What happens to a job, or what it waits for, or what happened and what to do.
+    pub(crate) fn message(&self, job: &Job) -> String {
+        let has_place = job.attempts.iter().any(|attempt| attempt.end.is_none());
+        let state = record::axes(job).state();
+        if state < State::Stopping
+            && !has_place
+            && let Some(wait) = self.waits().get(&job.id)
+        {
+            return wait.to_string();
+        }
+        notice::message(job)
     }
 
     /// The unfinished jobs as they are now.
@@ -63,6 +93,11 @@ impl Board {
     /// Why no job gets this device.
     pub(crate) fn quarantine_of(&self, device: &str) -> Option<Quarantine> {
         self.quarantines().get(device).cloned()
+    }
+
+    fn waits(&self) -> MutexGuard<'_, HashMap<String, Arc<str>>> {
+        // It is replaced as a whole.
+        self.waits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn quarantines(&self) -> MutexGuard<'_, HashMap<String, Quarantine>> {

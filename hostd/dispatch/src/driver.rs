@@ -5,6 +5,7 @@ mod event;
 mod lease;
 mod refused;
 mod settle;
+mod waits;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -32,6 +33,7 @@ pub(crate) use event::{Arrival, Event, Events, Refusal};
 pub(crate) use lease::is_lease_owner;
 pub(crate) use refused::Refused;
 use settle::Change;
+pub(crate) use waits::Waits;
 
 /// Longest sleep between two looks at the clock: it may be set.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
@@ -44,6 +46,7 @@ pub(crate) struct Driver {
     /// Devices that the scheduler knows.
     pub(crate) known: HashSet<String>,
     pub(crate) refused: Refused,
+    pub(crate) waits: Waits,
     pub(crate) tools: Arc<Tools>,
     pub(crate) store: Store,
     pub(crate) clock: Clock,
@@ -68,8 +71,13 @@ impl Driver {
         let mut leased = self.tools.leases.changes();
         self.settle(Change::of(restored)).await;
         self.look_at_devices().await;
+        self.waits.note();
         loop {
             tokio::select! {
+                () = self.waits.due() => {
+                    self.tell_waits();
+                    continue;
+                }
                 event = inbox.recv() => match event {
                     Some(event) => self.handle(event).await,
                     None => return,
@@ -82,6 +90,7 @@ impl Driver {
                 () = changed(&mut attached) => self.look_at_devices().await,
                 () = changed(&mut leased) => self.look_at_devices().await,
             }
+            self.waits.note();
         }
     }
 

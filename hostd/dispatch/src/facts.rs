@@ -6,6 +6,9 @@ use pipeline::{Capabilities, Predicate, Requirements};
 use scheduler::Requirement;
 use serde::{Deserialize, Serialize};
 
+/// The capability that the wiring of a device names.
+const TARGET: &str = "target";
+
 /// What a bench run asks of its device. Stored as it is written in a pipeline.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "Written", into = "Written")]
@@ -60,6 +63,19 @@ impl Requirement for Wants {
         Some(mismatch.to_string())
     }
 
+    fn excludes(&self, device: &Capabilities) -> bool {
+        // Names and chips are known of those, too, that are away.
+        let Requirements { name, select } = &self.0;
+        let Some((key, predicate)) = select.get_key_value(TARGET) else {
+            return name.as_ref().is_some_and(|name| *name != device.name);
+        };
+        let known = Requirements {
+            name: name.clone(),
+            select: [(key.clone(), predicate.clone())].into(),
+        };
+        pipeline::matches(&known, device).is_err()
+    }
+
     fn rank(device: &Capabilities) -> u32 {
         device.rank()
     }
@@ -90,5 +106,35 @@ mod tests {
             r#"{"name":"bench","select":{"la_channels":">=4","target":"stm32f030f4|stm32g431kb","uart":"true"}}"#
         );
         assert_eq!(serde_json::from_str::<Wants>(&text).unwrap(), wants);
+    }
+    #[test]
+    fn a_device_that_was_not_seen_is_judged_by_its_name_and_its_chip() {
+        let wants = |name: Option<&str>, select: &[(&str, &str)]| {
+            let select = select.iter().map(|(key, text)| {
+                let predicate: Predicate = serde_json::from_str(text).unwrap();
+                ((*key).to_owned(), predicate)
+            });
+            Wants(Requirements {
+                name: name.map(str::to_owned),
+                select: select.collect(),
+            })
+        };
+        let target = pipeline::Capability::Text("stm32f030f4".to_owned());
+        let away = Capabilities {
+            name: "bench".to_owned(),
+            values: [(TARGET.to_owned(), target)].into(),
+        };
+        let channels = ("la_channels", r#"">=4""#);
+        let (right, wrong) = (r#""stm32f030f4""#, r#""stm32g431kb""#);
+        for (wants, is_excluded) in [
+            (wants(None, &[]), false),
+            (wants(Some("bench"), &[channels]), false),
+            (wants(Some("other"), &[]), true),
+            (wants(None, &[channels, (TARGET, right)]), false),
+            (wants(None, &[(TARGET, wrong)]), true),
+            (wants(Some("other"), &[(TARGET, right)]), true),
+        ] {
+            assert_eq!(wants.excludes(&away), is_excluded, "{wants:?}");
+        }
     }
 }

@@ -35,7 +35,7 @@ pub fn message(job: &Job) -> String {
         return end.message.clone();
     }
     let sentence = match axes(job).state() {
-        State::Queued => "It waits for its turn; `why` tells for what.",
+        State::Queued => "It waits for its turn; `hostd why` says for what.",
         State::Assigned => "It is being set up.",
         State::Running => "It runs.",
         State::Stopping => "It is being stopped.",

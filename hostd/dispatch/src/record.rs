@@ -227,6 +227,14 @@ impl Entry {
         end_run(self.job_mut(), task as usize, last, ending);
     }
 
+    /// More is known of how a run ended than the scheduler's word.
+    pub(crate) fn run_says(&mut self, task: u32, message: String) {
+        let run = self.job_mut().runs.get_mut(task as usize);
+        if let Some(end) = run.and_then(|run| run.end.as_mut()) {
+            end.message = message;
+        }
+    }
+
     /// The job is over.
     pub(crate) fn finished(&mut self, axes: Axes, ending: Ending, blamed: &[String], now_ms: u64) {
         finish(self.job_mut(), axes, ending, blamed, now_ms);

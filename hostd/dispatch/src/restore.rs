@@ -60,9 +60,11 @@ pub(crate) async fn restore(
     let now_ms = clock.now_ms();
     let remembered = store.read(|s| {
         let quarantines = store::jobs::quarantines(s)?;
-        Ok::<_, StoreError>((store::jobs::epoch(s)?, quarantines))
+        let orgs = store::orgs::all(s)?;
+        Ok::<_, StoreError>((store::jobs::epoch(s)?, quarantines, orgs))
     });
-    let (epoch, quarantines) = remembered.await?;
+    let (epoch, quarantines, orgs) = remembered.await?;
+    let orgs: Vec<_> = orgs.iter().map(|org| org.id.as_str().into()).collect();
     let epoch = epoch.unwrap_or_else(|| {
         error!("the number of the last attempt cannot be read; it goes on from a greater one");
         // Numbers count from 1, so none has come this far.
@@ -85,7 +87,8 @@ pub(crate) async fn restore(
         mut broken,
         unreadable,
     } = read;
-    let (scheduler, decisions, refused) = Scheduler::restore(limits, epoch, queue, before, now_ms);
+    let (scheduler, decisions, refused) =
+        Scheduler::restore(limits, epoch, &orgs, queue, before, now_ms);
     for job in refused {
         if let Some(entry) = entries.remove(&*job.0) {
             error!(%job, "a stored job contradicts itself; the job ends");

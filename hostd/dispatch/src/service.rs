@@ -29,7 +29,7 @@ use vault::Vault;
 use crate::attempt::Tools;
 use crate::bench::Benches;
 use crate::board::Board;
-use crate::driver::{Driver, Event, Events, Refused};
+use crate::driver::{Driver, Event, Events, Refused, Waits};
 use crate::error::{JobError, OpenError};
 use crate::files::Files;
 use crate::intake::{Intake, NewJob, Source};
@@ -186,6 +186,7 @@ impl Jobs {
             running: HashMap::new(),
             known: HashSet::new(),
             refused: Refused::default(),
+            waits: Waits::default(),
             tools: tools.clone(),
             store: parts.store.clone(),
             clock: parts.clock.clone(),

@@ -38,7 +38,7 @@ mod visitors;
 pub use busy::Busy;
 pub use closed::Closed;
 pub use entry::{Beside, Caller, Entered, EntryError};
-pub use hold::{Claim, HOLDER_CHARS_MAX, Held, Shown, TTL_S};
+pub use hold::{Ask, Claim, HOLDER_CHARS_MAX, Held, Shown, TTL_S};
 pub use removal::Terms;
 pub use store::leases::Why;
 pub use visitors::Visit;
@@ -124,16 +124,15 @@ impl Leases {
         Ok(leases)
     }
 
-    /// Take a device, or renew the lease if the claimant already has it. `overriding`: take it even if
-    /// it is not in its safe state.
+    /// Take a device, or renew the lease if the claimant already has it.
     ///
     /// # Errors
-    /// Somebody else has it, it is being made safe, or the store fails.
+    /// Somebody else has it or is ahead in line, it is being made safe, or the store fails.
     pub async fn acquire(
         self: &Arc<Self>,
         device: &str,
         claim: Claim,
-        overriding: bool,
+        ask: Ask,
     ) -> Result<Granted, LeaseError> {
         let device = device.to_owned();
         self.finish(|leases| async move {
@@ -145,7 +144,7 @@ impl Leases {
             let (held, is_new) = leases.slots.with(&device, |slot| {
                 let before = slot.machine.fence();
                 let owed = slot.machine.debt().is_some();
-                let held = slot.machine.acquire(claim, overriding, now);
+                let held = slot.machine.acquire(claim, ask, now);
                 let held = held.map_err(LeaseError::Busy)?;
                 let is_new = held.fence != before;
                 if is_new {
@@ -166,7 +165,7 @@ impl Leases {
                 info!(
                     device,
                     holder = held.claim.holder,
-                    overriding,
+                    overriding = ask.overriding,
                     "lease taken"
                 );
                 leases.tell_taken(&device, &held);

@@ -29,6 +29,8 @@ pub(crate) struct Device<D> {
     pub(crate) org: usize,
     pub(crate) facts: D,
     pub(crate) online: bool,
+    /// It was there once, so that what it can do is known.
+    pub(crate) seen: bool,
     pub(crate) held: Option<Held>,
     pub(crate) quarantine: Option<Quarantine>,
     /// The task that is running on it.
@@ -48,6 +50,20 @@ struct Failed {
 impl<D> Device<D> {
     pub(crate) fn is_free(&self) -> bool {
         self.online && self.held.is_none() && self.quarantine.is_none() && self.used_by.is_none()
+    }
+
+    /// Whether what it can do is known, and it is there to stay.
+    pub(crate) fn is_known(&self) -> bool {
+        self.seen && !self.forgotten
+    }
+
+    /// Whether it fits, or may turn out to fit when it is there for the first time.
+    pub(crate) fn may_fit<R: Requirement<Device = D>>(&self, requirement: &R) -> bool {
+        match self.seen {
+            _ if self.forgotten => false,
+            true => requirement.misfit(&self.facts).is_none(),
+            false => !requirement.excludes(&self.facts),
+        }
     }
 
     /// The bench failed under `job`; returns the quarantine if this leads to one.
@@ -141,6 +157,7 @@ impl<D> Devices<D> {
             org,
             facts,
             online: false,
+            seen: false,
             held: None,
             quarantine: None,
             used_by: None,

@@ -78,8 +78,10 @@ impl<R: Requirement> Groups<R> {
         }
     }
 
-    pub(crate) fn requirement(&self, at: usize) -> Option<&R> {
-        self.groups[at].as_ref().map(|group| &group.requirement)
+    /// Whose tasks they are, and what they ask for.
+    pub(crate) fn requirement(&self, at: usize) -> Option<(usize, &R)> {
+        let group = self.groups[at].as_ref()?;
+        Some((group.org, &group.requirement))
     }
 
     /// Whether the device with number `device`, organisation and facts fits the group.

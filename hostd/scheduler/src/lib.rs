@@ -11,8 +11,9 @@
 //! submit, device, held, first_output, ended, cancel, tick …  ->  Scheduler  ->  Assign, Stop, Requeue, Finish …
 //! ```
 //!
-//! Order: first the class, which rises while a job waits; then who has used least; then who came
-//! first. In this order tasks are matched with free devices so that a demanding task does not wait
+//! Order: first the organisation that has used least of this machine, then its user who has used least;
+//! among the tasks of one user the class, which rises while a job waits, then who came first. While there
+//! are several organisations, none gets the last free place if it has others already. In this order tasks are matched with free devices so that a demanding task does not wait
 //! for a device that an undemanding one took while another was free. A running attempt is never
 //! displaced.
 //!
@@ -31,6 +32,7 @@ mod order;
 mod scheduler;
 mod submission;
 mod task;
+mod waits;
 mod why;
 
 pub use axes::{Axes, EndedBecause, State, Status, Verdict};
@@ -40,4 +42,5 @@ pub use limits::{Limits, Refused};
 pub use names::{AttemptId, DeviceId, JobId, OrgId, TaskId, UserId};
 pub use scheduler::{Before, Decision, Scheduler, Stored, StoredTask};
 pub use submission::{Class, Clocks, Requirement, Submission, Task, Work};
+pub use waits::{Wait, unmatched};
 pub use why::{Blocked, Why, WhyTask};

@@ -4,8 +4,12 @@ use thiserror::Error;
 
 use crate::names::JobId;
 
-/// Waiting time that raises a job by one class.
+/// Waiting time that raises a job by one class, among the jobs of its user.
 pub(crate) const AGE_STEP_MS: u64 = 10 * 60 * 1000;
+
+/// Time that a task waits while no device that is known can ever fit: somebody may plug one in, or correct its
+/// wiring.
+pub(crate) const UNMATCHED_MS: u64 = 60 * 1000;
 
 /// Infrastructure failures in a row that put a device under quarantine.
 pub(crate) const FAILURES_MAX: usize = 3;
@@ -19,6 +23,15 @@ pub(crate) const FAILURES_KEPT: usize = 8;
 
 /// Devices on which a task must fail before the task itself is blamed.
 pub(crate) const BLAME_DEVICES: usize = 2;
+
+/// Places that an organisation may hold for each free one, while there are others.
+const ORG_SHARE: u32 = 3;
+
+/// Whether an organisation that holds `held` places of a kind may have one of the `free` ones, while there are
+/// other organisations: the last is left to them, unless it has none itself.
+pub(crate) fn is_within_share(held: u32, free: u32) -> bool {
+    held == 0 || (free > 1 && held < free.saturating_mul(ORG_SHARE))
+}
 
 /// Restarts of the server that a task survives: a task that crashes the server is not run for ever.
 pub(crate) const RESTARTS_MAX: u32 = 10;
@@ -41,7 +54,8 @@ pub struct Limits {
     pub running_per_org_max: u32,
     /// As `running_max`, for one user.
     pub running_per_user_max: u32,
-    /// Builds that run at once.
+    /// Builds that run at once. While there are several organisations, none gets the last free slot if it
+    /// has one already.
     pub build_slots: u32,
     /// Tasks of a job.
     pub tasks_max: usize,

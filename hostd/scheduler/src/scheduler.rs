@@ -51,6 +51,13 @@ pub enum Decision {
         /// It was told to stop before but did not: kill what is left.
         hard: bool,
     },
+    /// No device will do for the task, which ends for that reason: [`unmatched`](crate::unmatched) says so.
+    Unmatched {
+        /// The task.
+        task: TaskId,
+        /// What each device of the organisation lacks.
+        misfits: Vec<(DeviceId, String)>,
+    },
     /// The task is over.
     TaskEnded {
         /// The task.
@@ -96,7 +103,7 @@ pub struct Scheduler<R: Requirement> {
     epoch: u64,
     pub(crate) lines: Lines,
     active: BTreeSet<TaskKey>,
-    builds_running: u32,
+    pub(crate) builds_running: u32,
     timers: BTreeSet<(u64, Timer)>,
     pub(crate) is_draining: bool,
     pub(crate) now_ms: u64,
@@ -224,6 +231,7 @@ impl<R: Requirement> Scheduler<R> {
             retries: 0,
             restarts: 0,
             failed_on: Vec::new(),
+            queued_ms: 0,
             deadline_ms: None,
         });
         let job = Job {
@@ -261,10 +269,18 @@ impl<R: Requirement> Scheduler<R> {
         let Some(job) = self.jobs.get_mut(&key.0) else {
             return;
         };
-        job.task_mut(key.1).state = TaskState::Waiting;
-        let deadline = self.now_ms.saturating_add(job.clocks.queue_ms);
+        let now_ms = self.now_ms;
+        let entry = job.task_mut(key.1);
+        entry.state = TaskState::Waiting;
+        entry.queued_ms = now_ms;
+        let kind = entry.kind;
         self.lines.add(job.line(key.1), key, job.submitted_ms);
-        self.set_clock(key, Some(deadline));
+        self.set_clock(key, None);
+        let has_prospect = match kind {
+            Kind::Build => true,
+            Kind::Bench(group) => self.has_prospect(group),
+        };
+        self.set_wait_clock(key, has_prospect);
         self.count_queued(key.0);
     }
 

@@ -11,11 +11,15 @@ use crate::names::{JobId, OrgId, UserId};
 /// 10,000 equal tasks cost one check.
 pub trait Requirement: Clone + Eq + Hash + Debug {
     /// What is known about a device.
-    type Device: Debug;
+    type Device: Debug + PartialEq;
 
     /// What the device lacks, as a fragment such as "has 2 logic channels, 4 are needed"; `None` if
     /// it fits. The answer depends only on the arguments.
     fn misfit(&self, device: &Self::Device) -> Option<String>;
+
+    /// Whether the device will not fit whatever it turns out to be able to do, once it is there for the first
+    /// time. The answer depends only on the arguments.
+    fn excludes(&self, device: &Self::Device) -> bool;
 
     /// How much the device can do: of two that fit, the lower one is taken, so that the more capable
     /// one stays free for tasks that need it.

@@ -41,6 +41,8 @@ pub(crate) struct TaskEntry {
     pub(crate) restarts: u32,
     /// Devices on which the bench failed while it ran there.
     pub(crate) failed_on: Vec<DeviceId>,
+    /// When it was queued last.
+    pub(crate) queued_ms: u64,
     /// When its current clock runs out.
     pub(crate) deadline_ms: Option<u64>,
 }
@@ -73,6 +75,13 @@ pub(crate) struct Attempt {
     pub(crate) hard: bool,
     /// It did not stop, and may still be running.
     pub(crate) given_up: bool,
+}
+
+impl Attempt {
+    /// Whether it has a slot of this machine, and no device.
+    pub(crate) fn is_build(&self) -> bool {
+        self.device.is_none()
+    }
 }
 
 impl TaskEntry {

@@ -5,7 +5,6 @@ use crate::cause::Ending;
 use crate::devices::{Device, Quarantine};
 use crate::groups::Kind;
 use crate::names::{DeviceId, JobId, UserId};
-use crate::order::Walk;
 use crate::scheduler::Scheduler;
 use crate::submission::Requirement;
 use crate::task::{TaskKey, TaskState};
@@ -112,57 +111,33 @@ impl<R: Requirement> Scheduler<R> {
             TaskState::Waiting => {
                 let ahead = self.ahead(key);
                 why.ahead = Some(ahead);
-                why.devices = self.why_devices(key);
-                self.why_waiting(key, ahead, &why.devices)
+                let outlook = match entry.kind {
+                    Kind::Build => None,
+                    Kind::Bench(group) => {
+                        why.devices = self.blocked_for(group);
+                        Some(self.outlook(group, DeviceId::to_string))
+                    }
+                };
+                self.why_waiting(key, ahead, outlook.as_ref())
             }
         };
         why
     }
 
-    /// How many tasks for the same kind of place are ahead of this one, if no others come.
-    fn ahead(&self, key: TaskKey) -> usize {
-        let accounts = &self.accounts;
-        let org = accounts.org_of(self.jobs[&key.0].user);
-        let is_bench = |kind| matches!(kind, Kind::Bench(_));
-        let kind = self.jobs[&key.0].task(key.1).kind;
-        let mut charged = std::collections::HashMap::new();
-        let mut ahead = 0;
-        let virtual_ms = |charged: &std::collections::HashMap<usize, u64>, user: usize| {
-            accounts.virtual_ms(user) + charged.get(&user).unwrap_or(&0)
-        };
-        let mut walk = Walk::new(&self.lines, None, self.now_ms, |user| {
-            accounts.virtual_ms(user)
-        });
-        while let Some((line, next)) = walk.next(|user| virtual_ms(&charged, user)) {
-            if next == key {
-                break;
-            }
-            let is_rival = match kind {
-                Kind::Build => line.kind == Kind::Build,
-                Kind::Bench(_) => is_bench(line.kind) && accounts.org_of(line.user) == org,
-            };
-            if is_rival {
-                ahead += 1;
-                *charged.entry(line.user).or_default() += accounts.mean_ms(line.user);
-            }
-            walk.pass_on(line, next, virtual_ms(&charged, line.user));
-        }
-        ahead
-    }
-
-    fn why_devices(&self, key: TaskKey) -> Vec<(DeviceId, Blocked)> {
-        let job = &self.jobs[&key.0];
-        let org = self.accounts.org_of(job.user);
-        let Kind::Bench(group) = job.task(key.1).kind else {
-            return Vec::new();
-        };
-        let Some(requirement) = self.groups.requirement(group) else {
+    /// Each device of the group's organisation, and what prevents its use.
+    pub(crate) fn blocked_for(&self, group: usize) -> Vec<(DeviceId, Blocked)> {
+        let Some((org, requirement)) = self.groups.requirement(group) else {
             return Vec::new();
         };
         let ours = self.devices.all().filter(|(_, device)| device.org == org);
         ours.map(|(_, device)| {
-            let misfit = requirement.misfit(&device.facts).map(Blocked::Misfit);
-            let blocked = misfit.unwrap_or_else(|| self.blocked(device));
+            let lack = requirement.misfit(&device.facts);
+            let blocked = match lack {
+                // What one can do that was not seen yet is not known.
+                Some(_) if device.may_fit(requirement) => Blocked::Offline,
+                Some(lack) => Blocked::Misfit(lack),
+                None => self.blocked(device),
+            };
             (device.id.clone(), blocked)
         })
         .collect()
@@ -191,50 +166,5 @@ impl<R: Requirement> Scheduler<R> {
             },
             None => Blocked::Free,
         }
-    }
-
-    fn why_waiting(&self, key: TaskKey, ahead: usize, devices: &[(DeviceId, Blocked)]) -> String {
-        let before = match ahead {
-            0 => "It is next".to_owned(),
-            1 => "One task is before it".to_owned(),
-            ahead => format!("{ahead} tasks are before it"),
-        };
-        if self.is_draining {
-            return "The server is about to stop. It stays queued and starts after the restart."
-                .to_owned();
-        }
-        let user = self.jobs[&key.0].user;
-        if !self.accounts.may_run(user, &self.limits) {
-            let limits = &self.limits;
-            return format!(
-                "{before}. It waits until less runs: a user may have {} attempts at once, an organisation {}.",
-                limits.running_per_user_max, limits.running_per_org_max
-            );
-        }
-        if self.jobs[&key.0].task(key.1).kind == Kind::Build {
-            let slots = self.limits.build_slots;
-            return format!("{before}. It starts when one of the {slots} build slots is free.");
-        }
-        let names = |which: fn(&Blocked) -> bool| -> String {
-            let names = devices.iter().filter(|(_, blocked)| which(blocked));
-            let names: Vec<String> = names.map(|(id, _)| id.to_string()).collect();
-            names.join(" or ")
-        };
-        let busy = names(|b| matches!(b, Blocked::Busy { .. } | Blocked::Held { .. }));
-        let offline = names(|b| matches!(b, Blocked::Offline));
-        let sick = names(|b| matches!(b, Blocked::Quarantined(_)));
-        if devices.iter().any(|(_, blocked)| *blocked == Blocked::Free) {
-            return format!("{before}. It waits until less runs on the server.");
-        }
-        if !busy.is_empty() {
-            return format!("{before}. It starts when {busy} becomes free.");
-        }
-        if !offline.is_empty() {
-            return format!("{before}. It starts when {offline} is back: check cable and power.");
-        }
-        if !sick.is_empty() {
-            return format!("{before}. It starts when somebody re-admits {sick}.");
-        }
-        Ending::NoMatchingDevice.sentence().to_owned()
     }
 }

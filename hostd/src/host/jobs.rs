@@ -12,6 +12,7 @@ use super::bindings::hostd::host::jobs as w;
 use super::uploads::given;
 use super::{CallLinker, Context, cursor_rule, internal, wit};
 use identity::Verified;
+use store::jobs::Job;
 
 mod told;
 
@@ -63,14 +64,16 @@ impl w::Host for View<'_> {
         let submitted = self.jobs.submit(self.submitter()?, new).await;
         let submitted = submitted.map_err(|e| self.job_error(e))?;
         Ok(w::Submitted {
-            job: to_wit(&submitted.job),
+            job: self.told(&submitted.job),
             is_replay: submitted.is_replay,
         })
     }
 
     async fn get(&mut self, id: String) -> Result<w::Job, w::Error> {
         let found = self.jobs.get(self.job_caller()?.org(), &id).await;
-        found.map(|job| to_wit(&job)).map_err(|e| self.job_error(e))
+        found
+            .map(|job| self.told(&job))
+            .map_err(|e| self.job_error(e))
     }
 
     async fn list(
@@ -93,18 +96,24 @@ impl w::Host for View<'_> {
             .list(self.job_caller()?.org(), filter, limit, cursor);
         let (jobs, has_more) = listed.await.map_err(|e| self.job_error(e))?;
         let next = jobs.last().filter(|_| has_more).map(|job| job.id.clone());
-        Ok((jobs.iter().map(head).collect(), next))
+        let told = jobs.iter().map(|job| w::Job {
+            message: self.jobs.message(job),
+            ..head(job)
+        });
+        Ok((told.collect(), next))
     }
 
     async fn cancel(&mut self, id: String) -> Result<w::Job, w::Error> {
         let ended = self.jobs.cancel(self.job_caller()?.org(), &id).await;
-        ended.map(|job| to_wit(&job)).map_err(|e| self.job_error(e))
+        ended
+            .map(|job| self.told(&job))
+            .map_err(|e| self.job_error(e))
     }
 
     async fn retry(&mut self, id: String) -> Result<w::Job, w::Error> {
         let queued = self.jobs.retry(self.submitter()?, &id).await;
         queued
-            .map(|queued| to_wit(&queued.job))
+            .map(|queued| self.told(&queued.job))
             .map_err(|e| self.job_error(e))
     }
 
@@ -112,7 +121,7 @@ impl w::Host for View<'_> {
         let why = self.jobs.why(self.job_caller()?.org(), &id).await;
         let why = why.map_err(|e| self.job_error(e))?;
         Ok(w::Why {
-            job: to_wit(&why.job),
+            job: self.told(&why.job),
             runs: why.runs.into_iter().map(why_run).collect(),
         })
     }
@@ -179,6 +188,14 @@ impl w::Host for View<'_> {
 }
 
 impl View<'_> {
+    /// A job, and what it waits for if it does.
+    fn told(&self, job: &Job) -> w::Job {
+        w::Job {
+            message: self.jobs.message(job),
+            ..to_wit(job)
+        }
+    }
+
     fn job_caller(&self) -> Result<&Verified, w::Error> {
         self.context.caller.as_ref().ok_or(w::Error::NotFound)
     }

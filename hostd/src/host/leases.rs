@@ -8,7 +8,9 @@ use super::bindings::hostd::host::leases::{Error, Host, Lease, Released as WitRe
 use super::door::Door;
 use super::{CallLinker, Context, internal, wit};
 use base::clock;
-use lab::leases::{Claim, Granted, HOLDER_CHARS_MAX, LeaseError, Leases, Released, Shown, TTL_S};
+use lab::leases::{
+    Ask, Claim, Granted, HOLDER_CHARS_MAX, LeaseError, Leases, Released, Shown, TTL_S,
+};
 
 /// Longest lease id, in bytes.
 const LEASE_ID_BYTES_MAX: usize = 128;
@@ -39,6 +41,7 @@ impl Host for View<'_> {
         lease_id: String,
         label: String,
         ttl_seconds: u32,
+        waits: bool,
         overriding: bool,
     ) -> Result<Lease, Error> {
         let device = self.door.device(&device).ok_or(Error::NotFound)?.record;
@@ -65,7 +68,8 @@ impl Host for View<'_> {
             ttl_ms: u64::from(ttl_seconds) * 1000,
         };
         let leases = self.leases;
-        let granted = leases.acquire(&device.id, claim, overriding).await;
+        let ask = Ask { waits, overriding };
+        let granted = leases.acquire(&device.id, claim, ask).await;
         granted.map(to_wit).map_err(|e| self.lease_error(e))
     }
 

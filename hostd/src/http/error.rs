@@ -125,6 +125,20 @@ impl ApiError {
         error
     }
 
+    /// `whose` has its share of the WebSockets.
+    #[must_use]
+    pub fn too_many_sockets(whose: &str, retry_after_s: u32) -> Self {
+        let mut error = Self::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "too_many_sockets",
+            format!(
+                "{whose} has its share of the server's WebSockets (http.sockets_max); close some of them first"
+            ),
+        );
+        error.retry_after_s = Some(retry_after_s);
+        error
+    }
+
     #[must_use]
     pub fn internal() -> Self {
         Self::new(

@@ -322,7 +322,7 @@ impl Gateway {
         }
         let relayed = head.extensions.get::<Relayed>();
         let of_job = relayed.map(Relayed::open_socket).transpose()?;
-        let permit = self.sockets.enter(of_job)?;
+        let permit = self.sockets.enter(&admitted.requester, of_job)?;
         let over = self.over(&admitted);
         let nothing = (Bytes::new(), Inbound::default());
         let mut reply = self.call(admitted, &head, nothing, request_id).await?;

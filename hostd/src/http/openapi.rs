@@ -352,7 +352,7 @@ const SHARED: [(u16, &str, &[&str]); 13] = [
     (
         429,
         "Too many requests with one credential, or uploads of one user (`Retry-After`).",
-        &["rate_limited", "too_many_uploads"],
+        &["rate_limited", "too_many_sockets", "too_many_uploads"],
     ),
     (
         500,

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use admission::{Admission, Crowded, Limits, OwnedPermit, Requester};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::header::{
@@ -36,6 +37,9 @@ const UPGRADE_WAIT: Duration = Duration::from_secs(10);
 /// Time for open sockets to close cleanly when the server stops.
 const STOP_WAIT: Duration = Duration::from_secs(3);
 
+/// Retry delay when there are too many, in seconds.
+const RETRY_AFTER_S: u32 = 1;
+
 /// The one version of the protocol, RFC 6455.
 const VERSION: &str = "13";
 
@@ -45,6 +49,8 @@ const KEY_BYTES: usize = 16;
 /// All open WebSockets.
 #[derive(Debug)]
 pub struct Sockets {
+    /// Each user and each organisation has its share.
+    shares: Arc<Admission>,
     permits: Arc<Semaphore>,
     permits_max: u32,
     patience: Patience,
@@ -54,6 +60,7 @@ pub struct Sockets {
 /// The right to one WebSocket.
 #[derive(Debug)]
 pub struct Permit {
+    _share: OwnedPermit,
     _of_all: OwnedSemaphorePermit,
     _of_job: Option<OwnedSemaphorePermit>,
 }
@@ -62,7 +69,15 @@ impl Sockets {
     /// Room for `permits_max`.
     #[must_use]
     pub fn new(permits_max: u32, patience: Patience) -> Self {
+        let limits = Limits {
+            permits_max,
+            per_user_max: permits_max,
+            per_org_max: permits_max,
+            queued_max: 0,
+            wait_max: Duration::ZERO,
+        };
         Self {
+            shares: Arc::new(Admission::new(limits)),
             permits: Arc::new(Semaphore::new(permits_max as usize)),
             permits_max,
             patience,
@@ -70,17 +85,28 @@ impl Sockets {
         }
     }
 
-    /// Room for one more. A job's takes one of the job's places besides, which it has already.
+    /// Room for one more of `requester`. A job's takes one of the job's places besides, which it has already.
     ///
     /// # Errors
-    /// 503 when there is none.
-    pub fn enter(&self, of_job: Option<OwnedSemaphorePermit>) -> Result<Permit, ApiError> {
-        let permit = self.permits.clone().try_acquire_owned();
-        let permit = permit.map(|of_all| Permit {
+    /// 503 when there is none, 429 when the requester's user or organisation has its share.
+    pub fn enter(
+        &self,
+        requester: &Requester,
+        of_job: Option<OwnedSemaphorePermit>,
+    ) -> Result<Permit, ApiError> {
+        let share = self.shares.try_enter_owned(Some(requester));
+        let share = share.map_err(|crowded| match crowded {
+            Crowded::All => ApiError::overloaded(RETRY_AFTER_S),
+            Crowded::Org => ApiError::too_many_sockets("this organisation", RETRY_AFTER_S),
+            Crowded::User => ApiError::too_many_sockets("this user", RETRY_AFTER_S),
+        })?;
+        let of_all = self.permits.clone().try_acquire_owned();
+        let of_all = of_all.map_err(|_| ApiError::overloaded(RETRY_AFTER_S))?;
+        Ok(Permit {
+            _share: share,
             _of_all: of_all,
             _of_job: of_job,
-        });
-        permit.map_err(|_| ApiError::overloaded(1))
+        })
     }
 
     /// Serve `stream` once the client has its 101, until `over` at the latest.

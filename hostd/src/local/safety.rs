@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use dispatch::Grant;
-use lab::leases::{Claim, LeaseError, Leases, Released};
+use lab::leases::{Ask, Claim, LeaseError, Leases, Released};
 use tokio::runtime::Handle;
 
 use super::held::shown;
@@ -70,7 +70,7 @@ impl Safety {
             return Err("the run is about to end".to_owned());
         };
         handle.block_on(async {
-            match leases.acquire(&grant.device, claim, false).await {
+            match leases.acquire(&grant.device, claim, Ask::ONCE).await {
                 Ok(_) => {
                     held.push(grant.clone());
                     Ok(true)

@@ -12,7 +12,7 @@ use hostd::plugin::Opened;
 use hostd::services::Services;
 use hostd::{demo, opening, serve};
 use identity::JobGrant;
-use lab::leases::Claim;
+use lab::leases::{Ask, Claim};
 use pod_sim::{SimConfig, SimPod};
 use serde_json::json;
 use store::users::Role;
@@ -121,7 +121,10 @@ impl Stage {
             ttl_ms: LEASE_S * 1000,
         };
         let leases = &self.services.leases;
-        leases.acquire(&grant.device, claim, false).await.unwrap();
+        leases
+            .acquire(&grant.device, claim, Ask::ONCE)
+            .await
+            .unwrap();
         let relay = self.relays.open(grant).unwrap();
         let key = relay.secret().expose().to_owned();
         let mut job = Job {

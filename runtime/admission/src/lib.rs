@@ -172,6 +172,23 @@ impl Admission {
         })
     }
 
+    /// As [`enter_owned`](Self::enter_owned), without waiting.
+    ///
+    /// # Errors
+    /// None is free for `requester` now.
+    pub fn try_enter_owned(
+        self: &Arc<Self>,
+        requester: Option<&Requester>,
+    ) -> Result<OwnedPermit, Crowded> {
+        let mut state = self.lock();
+        state.fits(requester, &self.limits)?;
+        state.count_in(requester);
+        Ok(OwnedPermit {
+            admission: self.clone(),
+            requester: requester.cloned(),
+        })
+    }
+
     /// Places that are taken.
     #[must_use]
     pub fn taken(&self) -> u32 {

@@ -1,7 +1,7 @@
 //! Who may, who has to wait, and what is wrong with a command line.
 
 use serde_json::json;
-use tests::offline::stranger;
+use tests::offline::{offline, stranger};
 
 use super::*;
 
@@ -113,6 +113,50 @@ fn a_device_that_somebody_has_is_waited_for_if_that_is_wanted() {
     first.stop();
     second.hear("d0 is yours.");
     second.stop();
+}
+
+#[test]
+fn one_that_does_not_wait_or_gives_up_keeps_the_device_from_nobody() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(Server::demo_in(folder.path()).unwrap());
+    offline(folder.path(), &["user", "add", "mia"], "");
+    let create = ["key", "create", "--user", "mia", "--scope", "bench:control"];
+    let printed = offline(folder.path(), &create, "");
+    let mut words = printed.split_whitespace();
+    let mia = words.find(|word| word.starts_with("bk_")).unwrap();
+    let server = Server::demo_in(folder.path()).unwrap();
+    let args = [&["demo", "--uart", "0"], &WIRES[..]].concat();
+    let first = Connected::start(&server, &args);
+    // Somebody is refused again and again, runs out of patience, and changes their mind.
+    for _ in 0..3 {
+        let (code, told) = refused(&server.url, mia, &args);
+        assert_eq!(code, Some(5), "{told}");
+        assert!(!told.contains("in line)"), "{told}");
+    }
+    let short = [&args[..], &["--wait", "100ms"]].concat();
+    let (code, told) = refused(&server.url, mia, &short);
+    assert_eq!(code, Some(5), "{told}");
+    assert!(told.contains("(place 1 in line)"), "{told}");
+    let patient = [&args[..], &["--wait", "50s"]].concat();
+    let mut waiting = Connected::begin_with(&server.url, mia, &patient);
+    waiting.hear("waiting for demo");
+    waiting.signal("-TERM");
+    assert_eq!(waiting.ended().0, Some(4), "{}", waiting.told);
+    first.stop();
+    // The first request of somebody else gets it.
+    let bearer = |key: &str| {
+        let key = server
+            .anonymous()
+            .with_authorization(&format!("ApiKey {key}"));
+        let token = key.post("/api/auth/token", &json!({})).unwrap().expect(200);
+        format!("Bearer {}", token["token"].as_str().unwrap())
+    };
+    let ada = server
+        .anonymous()
+        .with_authorization(&bearer(&server.api_key));
+    let body = json!({"lease_id": "mine", "ttl_seconds": 60});
+    let path = "/api/cloud/devices/lease?device=demo";
+    ada.post(path, &body).unwrap().expect(200);
 }
 
 #[test]

@@ -57,6 +57,71 @@ fn a_job_that_waits_says_for_what() {
 }
 
 #[test]
+fn the_record_of_a_job_says_what_it_waits_for_whenever_that_changes() {
+    if !can_isolate() {
+        return;
+    }
+    let jobs = Jobs::one_by_one();
+    let running = jobs.submit(&build(&endless(43)));
+    jobs.until_said(&running, 1, "\nhere\n");
+    let [first, second] = [(); 2].map(|()| jobs.submit(&build("true")));
+    let says = |job: &str, part: &str| {
+        let said = |job: &Value| job["message"].as_str().unwrap().contains(part);
+        tests::until(|| jobs.job(job), said).unwrap();
+    };
+    says(
+        &first,
+        "It is next. It starts when one of the 1 build slots",
+    );
+    says(&second, "One task is before it.");
+    let listed = jobs.client().get("/api/jobs?limit=1").unwrap().expect(200);
+    let listed = listed["jobs"][0]["message"].as_str().unwrap();
+    assert!(listed.starts_with("One task is before it."), "{listed}");
+    jobs.post(&first, "cancel").expect(200);
+    says(&second, "It is next.");
+    jobs.post(&running, "cancel").expect(200);
+    assert_eq!(jobs.ended(&second)["verdict"], "success");
+}
+
+#[test]
+fn a_job_that_no_device_will_do_for_ends_and_says_what_each_lacks() {
+    if !can_isolate() {
+        return;
+    }
+    let jobs = Jobs::start("");
+    let text = |timeouts: &str| {
+        format!(
+            "version: 1\n{timeouts}\nbenches: [{{ id: b, device: {{ name: nowhere }}, steps: [{{ reset: {{}} }}] }}]\n"
+        )
+    };
+    let lacks = "demo: name is demo, the job wants nowhere.";
+    let waits = jobs.submit(&text(""));
+    // It is known at once, and it ends long before the half hour of its pipeline.
+    let said = |job: &Value| job["message"].as_str().unwrap().contains(lacks);
+    tests::until(|| jobs.job(&waits), said).unwrap();
+    let why = jobs.get(&waits, "/why").expect(200);
+    let seconds = |time: &Value| {
+        let time = time.as_str().unwrap();
+        let of = |at: std::ops::Range<usize>| time[at].parse::<u32>().unwrap();
+        of(11..13) * 3600 + of(14..16) * 60 + of(17..19)
+    };
+    let created = seconds(&why["job"]["created_at"]);
+    let left = (seconds(&why["runs"][0]["until"]) + 86_400 - created) % 86_400;
+    assert!((55..=61).contains(&left), "{why}");
+    jobs.post(&waits, "cancel").expect(200);
+    let job = jobs.ended(&jobs.submit(&text("timeouts: { queue: 1s }")));
+    let over = ["finished", "no_matching_device", "pending", "failed"];
+    assert_eq!(told(&job), over);
+    let message = job["message"].as_str().unwrap();
+    assert!(
+        message.starts_with("b: No device of the organisation"),
+        "{message}"
+    );
+    assert!(message.ends_with(lacks), "{message}");
+    assert_eq!(job["runs"][0]["code"], "no_matching_device");
+}
+
+#[test]
 fn a_cancelled_job_ends_whether_it_waits_or_runs() {
     if !can_isolate() {
         return;

@@ -49,7 +49,10 @@ pub const KEYS: &[(&str, &str)] = &[
         "http.rate_burst",
         "requests that one key or sign-in may make at once",
     ),
-    ("http.sockets_max", "WebSockets open at once"),
+    (
+        "http.sockets_max",
+        "WebSockets open at once; of them one user has two thirds at most, and one organisation three quarters",
+    ),
     (
         "http.ping_ms",
         "pause between pings of a WebSocket; a client that answers none of three is gone",
@@ -174,7 +177,10 @@ pub const KEYS: &[(&str, &str)] = &[
     ),
     ("builds.keep_days", "days until a build is forgotten"),
     ("builds.upload_wait_ms", "time for a file to arrive"),
-    ("jobs.build_slots", "builds that run at once"),
+    (
+        "jobs.build_slots",
+        "builds that run at once; with several organisations, the last free one goes to one that has none",
+    ),
     (
         "jobs.running_max",
         "builds and tests that run at once, at most 128",

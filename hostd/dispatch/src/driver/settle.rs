@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use base::news::Kind;
 use jobs::Cancel;
 use lab::blobs::Staged;
-use scheduler::{AttemptId, Decision, DeviceId, Ending, JobId};
+use scheduler::{AttemptId, Decision, DeviceId, Ending, JobId, TaskId};
 use serde_json::json;
 use store::StoreError;
 use store::jobs::{Changes, Job, Quarantine, Request, RequestKey};
@@ -63,6 +63,8 @@ struct Noted {
     left: Option<(AttemptId, Left)>,
     changes: Changes,
     quarantined: Vec<(String, scheduler::Quarantine)>,
+    /// A task that no device will do for, and why.
+    unmatched: Option<(TaskId, String)>,
     work: Work,
 }
 
@@ -105,6 +107,7 @@ impl Driver {
                 ..Changes::default()
             },
             quarantined: Vec::new(),
+            unmatched: None,
             work: Work::default(),
         };
         for decision in change.decisions {
@@ -184,20 +187,15 @@ impl Driver {
                 noted.left.get_or_insert_with(repeated);
                 self.attempt_ended(&attempt, ending, noted);
             }
+            Decision::Unmatched { task, misfits } => {
+                let why = scheduler::unmatched(&misfits, |id| self.name_of(&task.job.0, id));
+                noted.unmatched = Some((task, why));
+            }
             Decision::TaskEnded {
                 task,
                 attempt,
                 ending,
-            } => {
-                noted.touch(&task.job);
-                if let Some(attempt) = &attempt {
-                    self.attempt_ended(attempt, ending, noted);
-                }
-                let last = attempt.map(|attempt| attempt.number);
-                if let Some(entry) = self.entries.get_mut(&*task.job.0) {
-                    entry.run_ended(task.task, last, ending);
-                }
-            }
+            } => self.task_ended(&task, attempt.as_ref(), ending, noted),
             Decision::Finish {
                 job,
                 axes,
@@ -225,6 +223,26 @@ impl Driver {
         }
     }
 
+    fn task_ended(
+        &mut self,
+        task: &TaskId,
+        attempt: Option<&AttemptId>,
+        ending: Ending,
+        noted: &mut Noted,
+    ) {
+        noted.touch(&task.job);
+        if let Some(attempt) = attempt {
+            self.attempt_ended(attempt, ending, noted);
+        }
+        let last = attempt.map(|attempt| attempt.number);
+        if let Some(entry) = self.entries.get_mut(&*task.job.0) {
+            entry.run_ended(task.task, last, ending);
+            if let Some((_, why)) = noted.unmatched.take_if(|(of, _)| of == task) {
+                entry.run_says(task.task, why);
+            }
+        }
+    }
+
     fn attempt_ended(&mut self, attempt: &AttemptId, ending: Ending, noted: &mut Noted) {
         let own = noted.left.take_if(|(of, _)| of == attempt);
         let own = own.map_or_else(Left::default, |(_, left)| left);
@@ -236,13 +254,15 @@ impl Driver {
     }
 
     fn names(&self, job: &str, devices: &[DeviceId]) -> Vec<String> {
-        let org = self.entries.get(job).map(|entry| entry.job.org.clone());
-        let name = |id: &DeviceId| {
-            let device = self.devices.get(org.as_deref()?, &id.0)?;
-            Some(device.record.name)
-        };
-        let name = |id: &DeviceId| name(id).unwrap_or_else(|| id.to_string());
-        devices.iter().map(name).collect()
+        devices.iter().map(|id| self.name_of(job, id)).collect()
+    }
+
+    /// What the organisation of a job calls a device.
+    fn name_of(&self, job: &str, device: &DeviceId) -> String {
+        let entry = self.entries.get(job);
+        let device_of = |entry: &Entry| self.devices.get(&entry.job.org, &device.0);
+        let found = entry.and_then(device_of);
+        found.map_or_else(|| device.to_string(), |found| found.record.name)
     }
 
     /// Stores the changes, with the blobs that they refer to. Goes on only when they are on disk.

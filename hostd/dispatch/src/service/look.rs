@@ -52,6 +52,12 @@ impl Jobs {
         Ok(Arc::new(aside::told(job.ok_or(JobError::NotFound)?)))
     }
 
+    /// What happens to a job, or what it waits for, or what happened and what to do.
+    #[must_use]
+    pub fn message(&self, job: &Job) -> String {
+        self.board.message(job)
+    }
+
     /// Jobs of an organisation without their runs and attempts, newest first, at most `limit`, those before the job `before` if that is given; and
     /// whether there are more.
     ///
@@ -246,7 +252,12 @@ impl Jobs {
             Some(jobs) => jobs.borrow().clone(),
             None => self.get(org, id).await?,
         };
-        let tell: Tell = Box::new(tell);
+        let board = self.board.clone();
+        let tell: Tell = Box::new(move |job| {
+            let mut told = tell(job);
+            told["message"] = board.message(job).into();
+            told
+        });
         Ok(Box::new(Follower::new(self.files.clone(), jobs, job, tell)))
     }
 

@@ -20,6 +20,24 @@ pub struct Claim {
     pub ttl_ms: u64,
 }
 
+/// How a device is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ask {
+    /// If it is not to be had now: wait in line for it, by asking again every few seconds. A client
+    /// that does not mean to do that takes no place from those who do.
+    pub waits: bool,
+    /// Take it even if it is not in its safe state, as an administrator.
+    pub overriding: bool,
+}
+
+impl Ask {
+    /// Now or not at all.
+    pub const ONCE: Self = Self {
+        waits: false,
+        overriding: false,
+    };
+}
+
 /// A lease that is held.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Held {

@@ -19,7 +19,7 @@
 use super::Why;
 use super::busy::Busy;
 use super::debt::Debt;
-use super::hold::{Claim, Held, Shown};
+use super::hold::{Ask, Claim, Held, Shown};
 use super::queue::Queue;
 
 mod removal;
@@ -148,18 +148,12 @@ impl Machine {
         }
     }
 
-    /// Take the device, or renew the lease if the claimant already has it. `overriding`: take it at
-    /// once even if it owes a safe state, which is owed again when this lease ends.
+    /// Take the device, or renew the lease if the claimant already has it.
     ///
     /// # Errors
-    /// Somebody else has it or is ahead in the queue, or it owes a safe state; the claimant is now
-    /// in the queue.
-    pub(crate) fn acquire(
-        &mut self,
-        claim: Claim,
-        overriding: bool,
-        now: Now,
-    ) -> Result<Held, Busy> {
+    /// Somebody else has it or is ahead in the queue, or it owes a safe state; a claimant that
+    /// waits is now in the queue.
+    pub(crate) fn acquire(&mut self, claim: Claim, ask: Ask, now: Now) -> Result<Held, Busy> {
         let now_ms = now.steady_ms;
         if let State::Held { held, .. } = &mut self.state
             && held.is_for(&claim)
@@ -179,21 +173,21 @@ impl Machine {
                 debt,
                 removes: false,
                 ..
-            } if overriding => Some(debt.clone()),
+            } if ask.overriding => Some(debt.clone()),
             State::Gone => return Err(self.busy(None, now_ms)),
             State::Free => {
-                let place = self.queue.wait(&claim.lease_id, &claim.owner, now_ms);
-                if place > 1 {
-                    return Err(self.busy(Some(place), now_ms));
+                let place = self.place(&claim, ask, now_ms);
+                if !self.queue.may_take(&claim.lease_id, &claim.owner, now_ms) {
+                    return Err(self.busy(place, now_ms));
                 }
                 None
             }
             State::Held { .. } | State::Owing { .. } => {
-                let place = self.queue.wait(&claim.lease_id, &claim.owner, now_ms);
-                return Err(self.busy(Some(place), now_ms));
+                let place = self.place(&claim, ask, now_ms);
+                return Err(self.busy(place, now_ms));
             }
         };
-        self.queue.leave(&claim.lease_id, &claim.owner);
+        self.queue.taken(&claim.lease_id, &claim.owner);
         self.fence += 1;
         self.pending = Some(Pending::Take(debt));
         let held = Held {
@@ -207,6 +201,13 @@ impl Machine {
             alone: false,
         };
         Ok(held)
+    }
+
+    /// The place of a claimant that waits.
+    fn place(&mut self, claim: &Claim, ask: Ask, now_ms: u64) -> Option<u32> {
+        let queue = &mut self.queue;
+        ask.waits
+            .then(|| queue.wait(&claim.lease_id, &claim.owner, now_ms))
     }
 
     /// Renew the lease for `ttl_ms`.
@@ -229,7 +230,7 @@ impl Machine {
     /// Give the device back, and the place in its queue.
     pub(crate) fn release(&mut self, shown: Shown<'_>, now: Now) -> Release {
         if let Some(lease_id) = shown.lease_id {
-            self.queue.leave(lease_id, shown.owner);
+            self.queue.leave(lease_id, shown.owner, now.steady_ms);
         }
         match &self.state {
             State::Held { held, .. } if held.is_shown(shown) => {
@@ -282,7 +283,10 @@ impl Machine {
                         let fence = self.fence;
                         State::owing(Debt { fence, ..debt }, false)
                     }
-                    None => State::Free,
+                    None => {
+                        self.queue.opened(now.steady_ms);
+                        State::Free
+                    }
                 };
             }
             (Some(Pending::Renew(before)), State::Held { held, .. }) if !ok => *held = before,

@@ -97,7 +97,7 @@ impl Process {
             ttl_ms: 15_000,
         };
         self.runtime
-            .block_on(self.leases.acquire(device, claim, false))
+            .block_on(self.leases.acquire(device, claim, Ask::ONCE))
     }
 
     fn command(&self, device: &str, command: &Value) -> Value {

@@ -12,7 +12,7 @@ use lab::blobs::Blobs;
 use lab::captures::Captures;
 use lab::devices::{Device, Devices};
 use lab::flashing::Flashing;
-use lab::leases::{Caller, Claim, Leases, Shown};
+use lab::leases::{Ask, Caller, Claim, Leases, Shown};
 use lab::uart::Uarts;
 use lab::waveforms::Waveforms;
 use pipeline::plan::{Artifact, Plan};
@@ -88,7 +88,7 @@ impl Bench {
             ttl_ms: 600_000,
         };
         let device = self.device().record.id;
-        let taken = self.lab.leases.acquire(&device, claim, false);
+        let taken = self.lab.leases.acquire(&device, claim, Ask::ONCE);
         self.block_on(taken).unwrap();
     }
 

@@ -1,14 +1,17 @@
 //! How long small users wait next to one who submits four fifths of all jobs, in simulated time:
 //! 500 jobs on 4 devices, with fairness and without (first come, first served). For the latter, all
-//! jobs belong to one user.
+//! jobs belong to one user. And how long one organisation waits for a build slot next to another that
+//! takes all it can.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
 use fastrand::Rng;
-use scheduler::{AttemptId, Class, Decision, DeviceId, Ending, Limits, OrgId, Scheduler};
+use scheduler::{
+    AttemptId, Class, Decision, DeviceId, Ending, Limits, OrgId, Scheduler, Submission,
+};
 
-use super::lab::{Need, job};
+use super::lab::{Need, build, job};
 
 const JOBS: usize = 500;
 
@@ -42,6 +45,7 @@ pub(crate) fn run() {
             makespan_ms / 1000
         );
     }
+    organisations();
 }
 
 fn arrivals() -> Vec<Arrival> {
@@ -77,9 +81,69 @@ fn simulate(arrivals: &[Arrival], is_fair: bool) -> (Vec<Vec<u64>>, u64) {
         let id = DeviceId::from(format!("bench-{device}").as_str());
         scheduler.device_seen(&id, &OrgId::from("org"), (caps, true), 0);
     }
+    let submission = |number: usize, arrival: &Arrival| {
+        let user = if is_fair { arrival.user } else { 0 };
+        job(number, user, arrival.class, Need(arrival.caps, 0))
+    };
+    drive(scheduler, arrivals, submission)
+}
+
+/// An organisation with many builds, many users, or old or long builds, beside another one that submits one build a
+/// minute: how long those of the second wait.
+fn organisations() {
+    println!("build slots of two organisations: the second submits a build of 10 s every minute");
+    for (name, count, users, runs_s) in [
+        ("300 builds of one user", 300, 1, 20),
+        ("600 builds of 20 users", 600, 20, 10),
+        ("4 builds of an hour", 4, 1, 3_600),
+    ] {
+        let crowd = (0..count).map(|number| (1 + number % users, 0, runs_s * 1000));
+        let few = (0..60).map(|minute| (0, 5_000 + minute * 60_000, 10_000));
+        let mut arrivals: Vec<Arrival> = crowd
+            .chain(few)
+            .map(|(user, at_ms, runs_ms)| Arrival {
+                user,
+                class: Class::Normal,
+                caps: 0,
+                at_ms,
+                runs_ms,
+            })
+            .collect();
+        arrivals.sort_by_key(|arrival| arrival.at_ms);
+        for slots in [1, 2, 4] {
+            let limits = Limits {
+                build_slots: slots,
+                ..Limits::default()
+            };
+            let orgs = ["crowd", "few"].map(OrgId::from);
+            let (scheduler, ..) = Scheduler::restore(limits, 0, &orgs, Vec::new(), 0);
+            let submission = |number: usize, arrival: &Arrival| {
+                let org = if arrival.user == 0 { "few" } else { "crowd" };
+                build(number, org, arrival.user)
+            };
+            let (waits, _) = drive(scheduler, &arrivals, submission);
+            let waits = &waits[0];
+            let mean_s = waits.iter().sum::<u64>() / 1000 / waits.len() as u64;
+            let worst_s = waits.iter().max().map_or(0, |ms| ms / 1000);
+            println!(
+                "  {name:25} {slots} slots: the others wait {mean_s:5} s, at most {worst_s:5} s"
+            );
+            let long_s = if slots == 1 { runs_s } else { 20 };
+            assert!(worst_s <= long_s + 10, "{name}, {slots} slots: {worst_s} s");
+        }
+    }
+}
+
+/// Carries out what the scheduler decides, in simulated time: the waits of each user, and when the last job ended.
+fn drive(
+    mut scheduler: Scheduler<Need>,
+    arrivals: &[Arrival],
+    submission: impl Fn(usize, &Arrival) -> Submission<Need>,
+) -> (Vec<Vec<u64>>, u64) {
     let mut ends: BinaryHeap<Reverse<(u64, usize)>> = BinaryHeap::new();
     let mut attempts: HashMap<usize, AttemptId> = HashMap::new();
-    let mut waits = vec![Vec::new(); USERS];
+    let users = arrivals.iter().map(|arrival| arrival.user + 1).max();
+    let mut waits = vec![Vec::new(); users.unwrap_or_default()];
     let mut coming = arrivals.iter().enumerate().peekable();
     let mut now_ms = 0;
     loop {
@@ -87,8 +151,7 @@ fn simulate(arrivals: &[Arrival], is_fair: bool) -> (Vec<Vec<u64>>, u64) {
         let decisions = match coming.next_if(|(_, arrival)| arrival.at_ms <= next_end) {
             Some((number, arrival)) => {
                 now_ms = arrival.at_ms;
-                let user = if is_fair { arrival.user } else { 0 };
-                let submission = job(number, user, arrival.class, Need(arrival.caps, 0));
+                let submission = submission(number, arrival);
                 scheduler.submit(submission, now_ms).expect("there is room")
             }
             None => {

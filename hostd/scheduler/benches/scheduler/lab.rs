@@ -14,9 +14,21 @@ impl Requirement for Need {
         (!fits).then(|| format!("lacks {:#b} or {}", self.0 & !caps, self.1))
     }
 
+    fn excludes(&self, _: &(u32, bool)) -> bool {
+        false
+    }
+
     fn rank((caps, _): &(u32, bool)) -> u32 {
         caps.count_ones()
     }
+}
+
+/// A job of an organisation that builds.
+pub(crate) fn build(number: usize, org: &str, user: usize) -> Submission<Need> {
+    let mut build = job(number, user, Class::Normal, Need(0, 0));
+    build.org = org.into();
+    build.tasks[0].work = Work::Build;
+    build
 }
 
 /// A job of one task on one device.

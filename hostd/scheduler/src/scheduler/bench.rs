@@ -12,9 +12,26 @@ impl<R: Requirement> Scheduler<R> {
     /// restore their state, and then each device that is there is reported by
     /// [`device_seen`](Self::device_seen).
     pub fn device_known(&mut self, id: &DeviceId, org: &OrgId, facts: R::Device) {
+        self.know(id, org, facts, false);
+    }
+
+    /// Knows a device, which is there if it `is_seen`.
+    fn know(&mut self, id: &DeviceId, org: &OrgId, facts: R::Device, is_seen: bool) {
         let org = self.accounts.org(org);
+        let number = self.devices.number(id);
+        let before = number.and_then(|number| self.devices.get(number));
+        let is_same = before.is_some_and(|device| {
+            device.org == org && device.facts == facts && (device.seen || !is_seen)
+        });
         let number = self.devices.known(id, org, facts);
-        self.groups.device_changed(number);
+        if let Some(device) = self.devices.get_mut(number) {
+            device.online |= is_seen;
+            device.seen |= is_seen;
+        }
+        if !is_same {
+            self.groups.device_changed(number);
+            self.review_waits();
+        }
     }
 
     /// A device is there: plugged in, or found to have other abilities than before.
@@ -25,10 +42,8 @@ impl<R: Requirement> Scheduler<R> {
         facts: R::Device,
         now_ms: u64,
     ) -> Vec<Decision> {
-        self.device_known(id, org, facts);
-        if let Some(device) = self.devices.named_mut(id) {
-            device.online = true;
-        }
+        self.at(now_ms);
+        self.know(id, org, facts, true);
         self.pass_at(now_ms)
     }
 
@@ -52,6 +67,7 @@ impl<R: Requirement> Scheduler<R> {
         if let Some(number) = self.devices.number(id) {
             self.devices.forget(number);
             self.groups.device_changed(number);
+            self.review_waits();
         }
         decisions
     }

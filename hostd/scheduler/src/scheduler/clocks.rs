@@ -1,11 +1,15 @@
 //! The clocks of tasks and jobs.
 
+use std::collections::HashMap;
+
 use super::{Decision, Scheduler};
 use crate::axes::State;
 use crate::cause::{Clock, Ending};
 use crate::groups::Kind;
+use crate::limits::UNMATCHED_MS;
 use crate::submission::Requirement;
 use crate::task::{TaskKey, TaskState};
+use crate::waits::misfits;
 
 /// Which clock it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,10 +70,7 @@ impl<R: Requirement> Scheduler<R> {
         entry.deadline_ms = None;
         let kind = entry.kind;
         let attempt = match &mut entry.state {
-            TaskState::Waiting => {
-                let ending = self.ending_of_wait(kind);
-                return self.settle(key, ending, None, out);
-            }
+            TaskState::Waiting => return self.waited(key, kind, out),
             TaskState::Active(attempt) => attempt,
             TaskState::Blocked | TaskState::Settled(_) => return,
         };
@@ -90,16 +91,58 @@ impl<R: Requirement> Scheduler<R> {
         }
     }
 
-    fn ending_of_wait(&mut self, kind: Kind) -> Ending {
-        let Kind::Bench(group) = kind else {
-            return Ending::QueueTimeout;
+    /// A waiting task gets the time of its pipeline; or a short one, if no device will do.
+    pub(super) fn set_wait_clock(&mut self, key: TaskKey, has_prospect: bool) {
+        let Some(job) = self.jobs.get(&key.0) else {
+            return;
         };
+        let entry = job.task(key.1);
+        let mut deadline = entry.queued_ms.saturating_add(job.clocks.queue_ms);
+        if !has_prospect {
+            let soon = self.now_ms.saturating_add(UNMATCHED_MS);
+            // It does not begin again while that lasts.
+            deadline = deadline.min(entry.deadline_ms.unwrap_or(soon)).min(soon);
+        }
+        if entry.deadline_ms != Some(deadline) {
+            self.set_clock(key, Some(deadline));
+        }
+    }
+
+    /// What is known of the devices has changed, so other tasks may wait in vain.
+    pub(super) fn review_waits(&mut self) {
+        let mut prospects = HashMap::new();
+        for (group, key) in self.lines.benches() {
+            let prospect = prospects.entry(group);
+            let has_prospect = *prospect.or_insert_with(|| self.has_prospect(group));
+            self.set_wait_clock(key, has_prospect);
+        }
+    }
+
+    /// A task has waited too long.
+    fn waited(&mut self, key: TaskKey, kind: Kind, out: &mut Vec<Decision>) {
+        let ending = match kind {
+            Kind::Bench(group) if !self.has_prospect(group) => {
+                out.push(Decision::Unmatched {
+                    task: self.jobs[&key.0].task_id(key.1),
+                    misfits: misfits(&self.blocked_for(group)),
+                });
+                Ending::NoMatchingDevice
+            }
+            Kind::Bench(_) | Kind::Build => Ending::QueueTimeout,
+        };
+        self.settle(key, ending, None, out);
+    }
+
+    /// Whether a device that is known fits the group, or may turn out to.
+    pub(super) fn has_prospect(&mut self, group: usize) -> bool {
         let groups = &mut self.groups;
         let mut all = self.devices.all();
-        if all.any(|(number, device)| groups.fits(group, number, device.org, &device.facts)) {
-            Ending::QueueTimeout
-        } else {
-            Ending::NoMatchingDevice
-        }
+        all.any(|(number, device)| match device.is_known() {
+            // Remembered: with each device that changes, this is asked of all groups.
+            true => groups.fits(group, number, device.org, &device.facts),
+            false => groups
+                .requirement(group)
+                .is_some_and(|(org, wants)| device.org == org && device.may_fit(wants)),
+        })
     }
 }

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::{Decision, Scheduler};
+use crate::accounts::Advances;
 use crate::axes::State;
 use crate::groups::Kind;
 use crate::matching::Matching;
@@ -21,6 +22,13 @@ struct Found {
     matching: Matching,
     /// For each group that came up, its devices as indices into `free`.
     choices: HashMap<usize, Rc<[usize]>>,
+}
+
+impl Found {
+    /// Of the slots that were free.
+    fn slots_left(&self, slots: usize) -> u32 {
+        u32::try_from(slots - self.builds.len()).unwrap_or(u32::MAX)
+    }
 }
 
 impl<R: Requirement> Scheduler<R> {
@@ -56,21 +64,23 @@ impl<R: Requirement> Scheduler<R> {
     fn search(&mut self, user: Option<usize>, slots: usize, found: &mut Found) {
         // Taken out, since the walk reads the lines while the accounts change.
         let lines = std::mem::take(&mut self.lines);
-        let mut walk = Walk::new(&lines, user, self.now_ms, |user| {
-            self.accounts.virtual_ms(user)
-        });
+        let mut walk = Walk::new(&lines, user, self.now_ms, |user| self.accounts.had(user));
         let mut hopeless: HashSet<Kind> = HashSet::new();
-        while let Some((line, key)) = walk.next(|user| self.accounts.virtual_ms(user)) {
+        while let Some((line, key)) = walk.next(|user| self.accounts.had(user)) {
             if self.accounts.running >= self.limits.running_max
                 || (found.benches.len() == found.free.len() && found.builds.len() == slots)
             {
                 break;
             }
-            if hopeless.contains(&line.kind) || !self.accounts.may_run(line.user, &self.limits) {
+            if hopeless.contains(&line.kind)
+                || !self.accounts.may_run(line.user, &self.limits)
+                || (line.kind == Kind::Build
+                    && !self.accounts.may_build(line.user, found.slots_left(slots)))
+            {
                 continue;
             }
             if self.find(line, key, slots, found) {
-                walk.pass_on(line, key, self.accounts.virtual_ms(line.user));
+                walk.pass_on(line, key, self.accounts.had(line.user));
             } else {
                 hopeless.insert(line.kind);
             }
@@ -85,7 +95,7 @@ impl<R: Requirement> Scheduler<R> {
             if has_slot {
                 found
                     .builds
-                    .push((key, self.accounts.run_begins(line.user)));
+                    .push((key, self.accounts.run_begins(line.user, true)));
             }
             return has_slot;
         };
@@ -106,7 +116,7 @@ impl<R: Requirement> Scheduler<R> {
         if has_device {
             found
                 .benches
-                .push((key, self.accounts.run_begins(line.user)));
+                .push((key, self.accounts.run_begins(line.user, false)));
         }
         has_device
     }
@@ -139,16 +149,21 @@ impl<R: Requirement> Scheduler<R> {
         choices.into()
     }
 
-    /// What users were charged for running attempts and have not used yet.
-    pub(super) fn advances(&self) -> HashMap<usize, u64> {
-        let mut advances = HashMap::new();
+    /// What users and organisations were charged for running attempts and have not used yet.
+    pub(super) fn advances(&self) -> Advances {
+        let mut advances = Advances::default();
         for key in &self.active {
             let Some(job) = self.jobs.get(&key.0) else {
                 continue;
             };
             if let Some(attempt) = job.task(key.1).attempt() {
                 let used = self.now_ms.saturating_sub(attempt.assigned_ms);
-                *advances.entry(job.user).or_default() += attempt.charged_ms.saturating_sub(used);
+                let left = attempt.charged_ms.saturating_sub(used);
+                *advances.users.entry(job.user).or_default() += left;
+                if attempt.is_build() {
+                    let org = self.accounts.org_of(job.user);
+                    *advances.orgs.entry(org).or_default() += left;
+                }
             }
         }
         advances
@@ -161,7 +176,10 @@ impl<R: Requirement> Scheduler<R> {
                 let user = job.user;
                 if let Some(attempt) = job.task_mut(key.1).attempt_mut() {
                     let used = self.now_ms - attempt.assigned_ms;
-                    attempt.charged_ms = self.accounts.charge(user, attempt.charged_ms, used);
+                    let is_build = attempt.is_build();
+                    attempt.charged_ms =
+                        self.accounts
+                            .charge(user, is_build, attempt.charged_ms, used);
                 }
             }
         }

@@ -8,7 +8,7 @@ use crate::axes::{Axes, State};
 use crate::cause::{Ending, Infra};
 use crate::groups::Kind;
 use crate::limits::{DEATHS_MAX, Limits, RESTARTS_MAX};
-use crate::names::{AttemptId, DeviceId, JobId};
+use crate::names::{AttemptId, DeviceId, JobId, OrgId};
 use crate::submission::{Requirement, Submission, Task, Work};
 use crate::task::{Job, TaskEntry, TaskState};
 
@@ -62,6 +62,7 @@ impl<R: Requirement> Scheduler<R> {
     /// Rebuilds the queue from what was stored, in the order of submission. Nothing is running any more: an
     /// attempt in which no test has produced output is requeued, any other has ended. A job that ran when the
     /// server died, and had run at an earlier death of it, ends too. Then make the devices known, [`device_known`](Self::device_known) first.
+    /// `orgs` are all organisations, with jobs or not.
     ///
     /// Also returns, last, the jobs that were left out because they contradict themselves; none that came
     /// from [`stored`](Self::stored) does.
@@ -69,12 +70,16 @@ impl<R: Requirement> Scheduler<R> {
     pub fn restore(
         limits: Limits,
         epoch: u64,
+        orgs: &[OrgId],
         jobs: Vec<Stored<R>>,
         before: Before,
         now_ms: u64,
     ) -> (Self, Vec<Decision>, Vec<JobId>) {
         let mut scheduler = Self::new(limits, epoch);
         scheduler.at(now_ms);
+        for org in orgs {
+            scheduler.accounts.org(org);
+        }
         let mut decisions = Vec::new();
         let mut refused = Vec::new();
         for job in jobs {
@@ -127,7 +132,7 @@ impl<R: Requirement> Scheduler<R> {
         let tasks = job.tasks.iter().filter_map(|entry| {
             let work = match entry.kind {
                 Kind::Build => Work::Build,
-                Kind::Bench(group) => Work::Bench(self.groups.requirement(group)?.clone()),
+                Kind::Bench(group) => Work::Bench(self.groups.requirement(group)?.1.clone()),
             };
             Some(Task {
                 work,

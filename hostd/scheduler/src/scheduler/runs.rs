@@ -158,7 +158,8 @@ impl<R: Requirement> Scheduler<R> {
         }
         self.active.remove(&key);
         let used = has_run.then_some(self.now_ms - attempt.assigned_ms);
-        self.accounts.run_ends(user, attempt.charged_ms, used);
+        self.accounts
+            .run_ends(user, attempt.is_build(), attempt.charged_ms, used);
         Some(attempt)
     }
 

@@ -1,11 +1,13 @@
 //! The state machine, event by event, and under random interleavings.
 
 mod bounds;
+mod fairness;
 mod health;
 mod model;
 mod places;
 mod restart;
 mod stops;
+mod unmatched;
 mod why;
 
 use super::*;
@@ -23,10 +25,17 @@ impl Requirement for Need {
         (lacks != 0).then(|| format!("lacks {lacks:#b}"))
     }
 
+    fn excludes(&self, device: &u32) -> bool {
+        *device == NOTHING
+    }
+
     fn rank(device: &u32) -> u32 {
         device.count_ones()
     }
 }
+
+/// A device that nobody has to see to know that it fits nothing.
+const NOTHING: u32 = 1 << 31;
 
 const CLOCKS: Clocks = Clocks {
     queue_ms: 1_000_000,

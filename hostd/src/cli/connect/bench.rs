@@ -34,6 +34,9 @@ const PAUSE_MAX: Duration = Duration::from_secs(5);
 /// Time for the server to take the lease back.
 const RELEASE_WAIT: Duration = Duration::from_secs(10);
 
+/// Time for the server to hear that this one no longer waits.
+const LEAVE_WAIT: Duration = Duration::from_secs(4);
+
 /// The header that shows a lease.
 pub(super) const LEASE_HEADER: &str = "x-bench-lease";
 
@@ -186,12 +189,27 @@ impl Bench {
         self.token.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes, renews or releases a lease; the last word of the path says which.
+    /// Renews or releases a lease; the last word of the path says which.
     fn lease(&self, verb: &str, lease: &str) -> Result<Value, Failed> {
         let body = json!({"lease_id": lease, "run_label": label(), "ttl_seconds": LEASE_S});
+        self.post_lease(verb, &body)
+    }
+
+    /// Takes the device, or a place in line for it, if `waits`.
+    fn take(&self, lease: &str, waits: bool) -> Result<Value, Failed> {
+        let body = json!({
+            "lease_id": lease,
+            "run_label": label(),
+            "ttl_seconds": LEASE_S,
+            "queue": waits,
+        });
+        self.post_lease("", &body)
+    }
+
+    fn post_lease(&self, verb: &str, body: &Value) -> Result<Value, Failed> {
         let headers = [("x-bench-device", self.name.as_str())];
         let path = format!("/cloud/devices/lease{verb}");
-        self.session()?.post_json(&path, &headers, &body)
+        self.session()?.post_json(&path, &headers, body)
     }
 
     /// # Errors
@@ -247,32 +265,46 @@ impl Held {
         wait: Option<Duration>,
         ending: &Ending,
     ) -> Result<Self, Over> {
-        let lease = format!("connect-{}", id::base62(LEASE_ID_CHARS));
+        let held = Self {
+            lease: format!("connect-{}", id::base62(LEASE_ID_CHARS)),
+            is_own: true,
+        };
+        match held.ask(bench, wait, ending).await {
+            Ok(()) => Ok(held),
+            Err(over) => {
+                if matches!(over, Over::Lease(_) | Over::Server(_) | Over::Stopped) {
+                    held.leave(bench).await;
+                }
+                Err(over)
+            }
+        }
+    }
+
+    /// Asks for the device until it is had, or the wait is over.
+    async fn ask(
+        &self,
+        bench: &Arc<Bench>,
+        wait: Option<Duration>,
+        ending: &Ending,
+    ) -> Result<(), Over> {
         let until = Instant::now() + wait.unwrap_or_default();
         let mut told = String::new();
         loop {
-            let held = Self {
-                lease: lease.clone(),
-                is_own: true,
-            };
             let asked = {
-                let (bench, lease) = (bench.clone(), lease.clone());
-                blocking(move || bench.lease("", &lease))
+                let (bench, lease) = (bench.clone(), self.lease.clone());
+                blocking(move || bench.take(&lease, wait.is_some()))
             };
             let mut asked = std::pin::pin!(asked);
             let answer = match ending.unless(&mut asked).await {
                 Ok(answer) => answer,
                 Err(over) => {
-                    // It may be granted all the same.
-                    let late = tokio::time::timeout(RELEASE_WAIT, asked).await;
-                    if matches!(late, Ok(Ok(_))) {
-                        held.give_back(bench, &over).await;
-                    }
+                    // What it comes to is given up afterwards.
+                    let _ = tokio::time::timeout(LEAVE_WAIT, asked).await;
                     return Err(over);
                 }
             };
             let refusal = match answer {
-                Ok(_) => return Ok(held),
+                Ok(_) => return Ok(()),
                 Err(Failed::Refused(refusal)) if refusal.code() == "lease_held" => refusal,
                 Err(failed) => return Err(over(failed)),
             };
@@ -293,6 +325,16 @@ impl Held {
             }
             ending.unless(tokio::time::sleep(pause.min(left))).await?;
         }
+    }
+
+    /// Gives up the place in line, and the device, should the last request have got it after all.
+    /// What the server does not hear of expires.
+    async fn leave(&self, bench: &Arc<Bench>) {
+        let left = {
+            let (bench, lease) = (bench.clone(), self.lease.clone());
+            blocking(move || bench.lease("/release", &lease))
+        };
+        let _ = tokio::time::timeout(LEAVE_WAIT, left).await;
     }
 
     /// Uses a lease that is held already.

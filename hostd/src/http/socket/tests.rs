@@ -56,3 +56,42 @@ fn what_is_no_handshake_is_told_so() {
         StatusCode::UPGRADE_REQUIRED
     );
 }
+
+fn of(org: &str, user: &str) -> Requester {
+    Requester {
+        org: org.into(),
+        user: user.into(),
+    }
+}
+
+/// As many WebSockets as `who` gets, and why it gets no more.
+fn take_all(sockets: &Sockets, who: &Requester) -> (Vec<Permit>, ApiError) {
+    let mut open = Vec::new();
+    loop {
+        match sockets.enter(who, None) {
+            Ok(permit) => open.push(permit),
+            Err(error) => return (open, error),
+        }
+    }
+}
+
+#[test]
+fn no_user_and_no_organisation_has_all_sockets() {
+    let patience = Patience {
+        ping: Duration::from_secs(1),
+        send: Duration::from_secs(1),
+    };
+    let sockets = Sockets::new(256, patience);
+    let (mut open, error) = take_all(&sockets, &of("east", "ann"));
+    assert!((170..=171).contains(&open.len()), "{}", open.len());
+    assert_eq!(error.status(), StatusCode::TOO_MANY_REQUESTS);
+    for user in 0..20 {
+        open.extend(take_all(&sockets, &of("east", &format!("u{user}"))).0);
+    }
+    assert!((192..=193).contains(&open.len()), "{}", open.len());
+    let (other, _) = take_all(&sockets, &of("west", "eve"));
+    assert!(other.len() >= 32, "{}", other.len());
+    assert!(sockets.enter(&of("north", "zoe"), None).is_ok());
+    drop(open);
+    assert!(sockets.enter(&of("east", "ann"), None).is_ok());
+}

@@ -2,6 +2,7 @@
 
 use super::*;
 
+mod line;
 mod model;
 
 const SECOND: u64 = 1_000;
@@ -30,6 +31,16 @@ fn at(steady_ms: u64) -> Now {
     }
 }
 
+const IN_LINE: Ask = Ask {
+    waits: true,
+    overriding: false,
+};
+
+const OVERRIDING: Ask = Ask {
+    waits: true,
+    overriding: true,
+};
+
 const NOBODY: Shown<'static> = Shown {
     lease_id: None,
     owner: "org/x",
@@ -37,7 +48,7 @@ const NOBODY: Shown<'static> = Shown {
 
 /// Take the device, with nobody inside and a working store.
 fn take(machine: &mut Machine, id: &str, ttl_s: u64, now_ms: u64) -> Result<Held, Busy> {
-    let held = machine.acquire(claim(id, ttl_s), false, at(now_ms))?;
+    let held = machine.acquire(claim(id, ttl_s), IN_LINE, at(now_ms))?;
     machine.stored(true, at(now_ms));
     machine.left(held.fence);
     Ok(held)
@@ -69,7 +80,7 @@ fn one_holder_at_a_time_and_its_claim_renews() {
 fn a_lease_is_used_once_it_is_stored_and_the_others_have_left() {
     let mut machine = Machine::default();
     let mine = shown("a", "org/a");
-    let held = machine.acquire(claim("a", 60), false, at(0)).unwrap();
+    let held = machine.acquire(claim("a", 60), IN_LINE, at(0)).unwrap();
     assert_eq!(machine.duty(held.fence), Some(Duty::Clear));
     assert!(machine.is_changed() && machine.admit(mine, 0).is_err());
     machine.stored(true, at(0));
@@ -84,7 +95,7 @@ fn a_lease_is_used_once_it_is_stored_and_the_others_have_left() {
 #[test]
 fn what_the_store_does_not_take_was_never_given() {
     let mut machine = Machine::default();
-    machine.acquire(claim("a", 60), false, at(0)).unwrap();
+    machine.acquire(claim("a", 60), IN_LINE, at(0)).unwrap();
     machine.stored(false, at(0));
     assert!(machine.admit(NOBODY, 0).is_ok() && machine.row().is_none());
     take(&mut machine, "a", 60, 0).unwrap();
@@ -122,7 +133,7 @@ fn the_id_of_somebody_else_opens_nothing() {
     assert!(matches!(machine.release(thief, at(0)), Release::Other(_)));
     let mut stolen = claim("a", 120);
     stolen.owner = "org/thief".into();
-    assert!(machine.acquire(stolen, false, at(0)).is_err());
+    assert!(machine.acquire(stolen, IN_LINE, at(0)).is_err());
     assert!(machine.admit(NOBODY, 0).is_err());
     assert!(machine.admit(shown("a", "org/a"), 0).is_ok());
 }
@@ -142,7 +153,7 @@ fn an_ended_lease_is_lost_and_its_device_waits_until_it_is_safe() {
     assert!(matches!(machine.row(), Some(Row::Owing(debt)) if debt.why == Why::Expired));
     machine.stored(true, at(15 * SECOND));
     let now = at(15 * SECOND);
-    let busy = machine.acquire(claim("a", 15), false, now).unwrap_err();
+    let busy = machine.acquire(claim("a", 15), IN_LINE, now).unwrap_err();
     assert!(busy.making_safe && busy.place == Some(1) && busy.holder.is_none());
     assert!(machine.renew(mine, SECOND, now).is_err());
     assert!(machine.admit(mine, 15 * SECOND).unwrap_err().making_safe);
@@ -183,12 +194,12 @@ fn an_administrator_takes_an_unsafe_device_and_owes_for_it() {
     machine.release(shown("a", "org/a"), at(0));
     machine.stored(true, at(0));
     let debt = machine.fence();
-    let held = machine.acquire(claim("x", 60), true, at(0)).unwrap();
+    let held = machine.acquire(claim("x", 60), OVERRIDING, at(0)).unwrap();
     assert_eq!(machine.duty(debt), None, "whoever pays it stops");
     // The store fails: the debt is back.
     machine.stored(false, at(0));
     assert!(machine.debt().is_some_and(|d| d.fence > held.fence));
-    let held = machine.acquire(claim("x", 60), true, at(0)).unwrap();
+    let held = machine.acquire(claim("x", 60), OVERRIDING, at(0)).unwrap();
     machine.stored(true, at(0));
     machine.left(held.fence);
     assert!(machine.admit(shown("x", "org/x"), 0).is_ok());
@@ -198,7 +209,7 @@ fn an_administrator_takes_an_unsafe_device_and_owes_for_it() {
     machine.stored(true, at(0));
     pay(&mut machine, 0);
     take(&mut machine, "a", 60, 0).unwrap();
-    assert!(machine.acquire(claim("x", 60), true, at(0)).is_err());
+    assert!(machine.acquire(claim("x", 60), OVERRIDING, at(0)).is_err());
 }
 
 #[test]

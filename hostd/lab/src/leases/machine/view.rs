@@ -11,6 +11,9 @@ const HANDOVER_RETRY_MS: u64 = 1_000;
 const DEBT_RETRY_MS: u64 = 5_000;
 const LONG_DEBT_MS: u64 = 10_000;
 
+/// Longest retry delay of a client that waits in line: in time to keep its place.
+const PLACE_RETRY_MS: u64 = 5_000;
+
 /// Retry delay while a device is closed.
 const CLOSED_RETRY_MS: u64 = 5_000;
 
@@ -147,6 +150,9 @@ impl Machine {
                 }
             }
             State::Free | State::Gone => {}
+        }
+        if place.is_some() {
+            busy.retry_after_ms = busy.retry_after_ms.min(PLACE_RETRY_MS);
         }
         busy
     }

@@ -27,7 +27,9 @@ fn the_queue_is_bounded_in_all_by_organisation_and_by_user() {
         Err(Refused::Known("1".into()))
     );
     s.cancel(&"1".into(), 0);
-    s.submit(job("5", "v", "p"), 0).unwrap();
+    // The last place is not for those who have one.
+    assert_eq!(s.submit(job("5", "v", "p"), 0), Err(Refused::OrgFull(1)));
+    s.submit(job("5", "u", "q"), 0).unwrap();
 }
 
 #[test]

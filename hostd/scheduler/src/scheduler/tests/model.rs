@@ -212,7 +212,7 @@ impl World {
         self.runs.clear();
         let stored = std::mem::take(&mut self.store).into_values().collect();
         let (s, mut decisions, refused) =
-            Scheduler::restore(limits(), 0, stored, Before::Stopped, self.now_ms);
+            Scheduler::restore(limits(), 0, &[], stored, Before::Stopped, self.now_ms);
         assert!(refused.is_empty());
         self.s = s;
         self.away.clear();
@@ -251,7 +251,7 @@ impl World {
                     assert!(self.finished.insert(job), "finished twice");
                     self.seen.finished += 1;
                 }
-                Decision::Quarantine { .. } | Decision::Drained => {}
+                Decision::Quarantine { .. } | Decision::Unmatched { .. } | Decision::Drained => {}
             }
         }
     }
@@ -304,9 +304,13 @@ impl World {
                     continue;
                 }
                 match entry.kind {
-                    Kind::Build => assert_eq!(self.s.builds_running, limits.build_slots),
+                    Kind::Build => {
+                        let free = limits.build_slots - self.s.builds_running;
+                        let may_build = self.s.accounts.may_build(job.user, free);
+                        assert!(!may_build, "a slot is idle while {} waits", job.id);
+                    }
                     Kind::Bench(group) => {
-                        let need = self.s.groups.requirement(group).unwrap();
+                        let need = self.s.groups.requirement(group).unwrap().1;
                         let idle = self.s.devices.all().find(|(_, device)| {
                             device.org == org
                                 && device.is_free()

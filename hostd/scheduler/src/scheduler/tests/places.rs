@@ -122,7 +122,7 @@ fn a_lease_that_somebody_else_has_costs_no_attempt() {
     let mut s = with_devices(&[("a", 1)]);
     let first = assigned(&s.submit(bench("1", "u", 1), 0).unwrap());
     assert!(s.give_back(&first, "alice", Some(900), 1).is_empty());
-    assert_eq!(s.accounts.virtual_ms(0), 0);
+    assert_eq!(s.accounts.had(0).user_ms, 0);
     let again = assigned(&s.freed(&"a".into(), 2));
     assert!(again.epoch > first.epoch);
     assert!(s.ended(&first, Ending::Passed, 3).is_empty());

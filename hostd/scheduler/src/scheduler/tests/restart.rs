@@ -14,7 +14,8 @@ fn restarted(s: &Scheduler<Need>, now_ms: u64) -> (Scheduler<Need>, Vec<Decision
 fn after(s: &Scheduler<Need>, before: Before, now_ms: u64) -> (Scheduler<Need>, Vec<Decision>) {
     let jobs: Vec<JobId> = s.jobs().cloned().collect();
     let stored = jobs.iter().filter_map(|job| s.stored(job)).collect();
-    let (scheduler, decisions, refused) = Scheduler::restore(s.limits, 0, stored, before, now_ms);
+    let (scheduler, decisions, refused) =
+        Scheduler::restore(s.limits, 0, &[], stored, before, now_ms);
     assert!(refused.is_empty());
     (scheduler, decisions)
 }
@@ -125,7 +126,7 @@ fn a_record_that_contradicts_itself_is_left_out() {
     let mut stored = s.stored(&"1".into()).unwrap();
     stored.tasks.clear();
     let (s, _, refused) =
-        Scheduler::restore(Limits::default(), 0, vec![stored], Before::Stopped, 0);
+        Scheduler::restore(Limits::default(), 0, &[], vec![stored], Before::Stopped, 0);
     assert_eq!(refused, ["1".into()]);
     assert_eq!(s.jobs().count(), 0);
 }

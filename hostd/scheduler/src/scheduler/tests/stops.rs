@@ -104,7 +104,8 @@ fn waiting_too_long_says_whether_any_device_would_have_fitted() {
 
 #[test]
 fn the_whole_job_has_a_clock_over_its_parts() {
-    let mut s = with_devices(&[]);
+    let mut s = with_devices(&[("a", 1)]);
+    s.held(&"a".into(), "alice", None);
     let mut job = bench("1", "u", 1);
     job.tasks = vec![task(Work::Build, &[]), task(Work::Bench(Need(1)), &[0])];
     job.clocks.queue_ms = 3_000_000;

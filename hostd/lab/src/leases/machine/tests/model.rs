@@ -189,8 +189,9 @@ impl World {
         };
         let ttl_s = 15 + self.random.below(60);
         match self.random.below(40) {
-            0..15 => self.acquire(claim(id, ttl_s), false),
-            15 => self.acquire(claim(id, ttl_s), true),
+            0..13 => self.acquire(claim(id, ttl_s), IN_LINE),
+            13..15 => self.acquire(claim(id, ttl_s), Ask::ONCE),
+            15 => self.acquire(claim(id, ttl_s), OVERRIDING),
             16..24 => drop(self.machine.renew(shown, ttl_s * 1_000, now)),
             24..32 => drop(self.machine.release(shown, now)),
             32..34 => drop(self.machine.take_away(&format!("run {id}"), now)),
@@ -204,10 +205,10 @@ impl World {
         }
     }
 
-    fn acquire(&mut self, claim: Claim, overriding: bool) {
+    fn acquire(&mut self, claim: Claim, ask: Ask) {
         let before = self.machine.fence();
         let owed = self.machine.debt().is_some();
-        let Ok(held) = self.machine.acquire(claim, overriding, self.now) else {
+        let Ok(held) = self.machine.acquire(claim, ask, self.now) else {
             return;
         };
         if held.fence != before {
