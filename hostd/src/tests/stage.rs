@@ -12,7 +12,7 @@ use hostd::plugin::Opened;
 use hostd::services::Services;
 use hostd::{demo, opening, serve};
 use identity::JobGrant;
-use lab::leases::{Ask, Claim};
+use lab::leases::{self, Claim};
 use pod_sim::{SimConfig, SimPod};
 use serde_json::json;
 use store::users::Role;
@@ -122,7 +122,7 @@ impl Stage {
         };
         let leases = &self.services.leases;
         leases
-            .acquire(&grant.device, claim, Ask::ONCE)
+            .acquire(&grant.device, claim, leases::Ask::ONCE)
             .await
             .unwrap();
         let relay = self.relays.open(grant).unwrap();

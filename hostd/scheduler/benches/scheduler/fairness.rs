@@ -8,7 +8,7 @@ use std::collections::{BinaryHeap, HashMap};
 
 use fastrand::Rng;
 use scheduler::{
-    AttemptId, Class, Decision, DeviceId, Ending, Limits, OrgId, Scheduler, Submission,
+    AttemptId, Before, Class, Decision, DeviceId, Ending, Limits, OrgId, Scheduler, Submission,
 };
 
 use super::lab::{Need, build, job};
@@ -116,7 +116,8 @@ fn organisations() {
                 ..Limits::default()
             };
             let orgs = ["crowd", "few"].map(OrgId::from);
-            let (scheduler, ..) = Scheduler::restore(limits, 0, &orgs, Vec::new(), 0);
+            let (scheduler, ..) =
+                Scheduler::restore(limits, 0, &orgs, Vec::new(), Before::Stopped, 0);
             let submission = |number: usize, arrival: &Arrival| {
                 let org = if arrival.user == 0 { "few" } else { "crowd" };
                 build(number, org, arrival.user)

@@ -32,7 +32,7 @@ impl Server {
     fn new(limits: Limits, orgs: &[&str]) -> Self {
         let orgs: Vec<OrgId> = orgs.iter().map(|org| (*org).into()).collect();
         Self {
-            s: Scheduler::restore(limits, 0, &orgs, Vec::new(), 0).0,
+            s: Scheduler::restore(limits, 0, &orgs, Vec::new(), Before::Stopped, 0).0,
             now_ms: 0,
             runs: Vec::new(),
             ended: Vec::new(),

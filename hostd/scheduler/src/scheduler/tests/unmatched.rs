@@ -88,7 +88,14 @@ fn a_restart_leaves_time_for_the_devices_to_be_known() {
     s.held(&"a".into(), "alice", None);
     s.submit(bench("1", "u", 0b001), 0).unwrap();
     let stored = s.stored(&"1".into()).unwrap();
-    let (mut s, ..) = Scheduler::restore(Limits::default(), 0, &[], vec![stored], 1_000);
+    let (mut s, ..) = Scheduler::restore(
+        Limits::default(),
+        0,
+        &[],
+        vec![stored],
+        Before::Stopped,
+        1_000,
+    );
     s.device_known(&"a".into(), &"org".into(), 0b001);
     assert_eq!(until_ms(&s, "1"), Some(1_000 + LONG_MS));
 }
