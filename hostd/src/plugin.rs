@@ -263,7 +263,8 @@ impl Plugins {
     /// Answer a request to a plugin.
     ///
     /// # Errors
-    /// Nobody granted the plugin anything where the caller belongs. What fails in the plugin itself is the inner error.
+    /// Nobody granted the plugin anything where the caller belongs, or it was taken back before the answer. What fails in the
+    /// plugin itself is the inner error.
     pub async fn call(
         &self,
         plugin: &Loaded,
@@ -283,12 +284,29 @@ impl Plugins {
                 "no organisation has opened this plugin to callers without a credential, or several have; name one with ?org=",
             ));
         };
-        let grant = self.installed.grant(&facts.id, &org);
-        let rights = Rights::new(&facts.id, &org, grant, behind(&context));
+        let granted = self.installed.granted(&facts.id, &org);
+        let rights = Rights::new(&facts.id, &org, granted, behind(&context));
         rights.may_serve().map_err(|denied| refused(&denied))?;
         let config = self.config(plugin, &org).await?;
         let (services, facts) = (self.services.clone(), facts.clone());
+        let now = rights.clone();
         let call = PluginCall::new(services, facts, (rights, config), context, Some(requester));
+        tokio::select! {
+            biased;
+            // Ends the call wherever it is, also where it asks the host for nothing.
+            () = now.revoked() => {
+                now.may_serve().map_err(|denied| refused(&denied))?;
+                Err(ApiError::internal())
+            }
+            answer = Self::answer(plugin, asked, call) => answer,
+        }
+    }
+
+    async fn answer(
+        plugin: &Loaded,
+        asked: Asked,
+        call: PluginCall,
+    ) -> Result<Result<Reply, CallError>, ApiError> {
         let no_such = || ApiError::not_found(&asked.request.path);
         match asked.group {
             reports::GROUP => {

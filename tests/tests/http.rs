@@ -271,9 +271,44 @@ fn heads_that_cannot_be_read_are_told_so() {
             414,
             "path_too_long",
         ),
+        // What two servers in a row may take for different requests.
+        (
+            "POST /healthz HTTP/1.1\r\nhost: x\r\ncontent-length: 4\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n"
+                .to_owned(),
+            400,
+            "invalid_request",
+        ),
+        (
+            "POST /healthz HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\ncontent-length: 4\r\n\r\n0\r\n\r\n"
+                .to_owned(),
+            400,
+            "invalid_request",
+        ),
+        ("GET /healthz HTTP/1.1\nhost: x\n\n".to_owned(), 400, "invalid_request"),
+        (
+            "GET /healthz HTTP/1.1\r\nhost: x\nx: y\r\n\r\n".to_owned(),
+            400,
+            "invalid_request",
+        ),
+        (
+            "GET /healthz HTTP/1.1\r\nconnection: close\r\n\r\n".to_owned(),
+            400,
+            "invalid_request",
+        ),
+        (
+            "GET /healthz HTTP/1.1\r\nhost: x\r\nhost: y\r\nconnection: close\r\n\r\n".to_owned(),
+            400,
+            "invalid_request",
+        ),
         // A good request before it does not change that.
         (
             "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\nGET / HTTP\r\n\r\n".to_owned(),
+            400,
+            "invalid_request",
+        ),
+        (
+            "POST /healthz HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n\n\nGET / HTTP/1.1\nhost: x\n\n"
+                .to_owned(),
             400,
             "invalid_request",
         ),

@@ -100,30 +100,12 @@ impl Gateway {
         let method = request.method().clone();
         let version = request.version();
         let path = request.uri().path().to_owned();
-        let sources = Sources {
-            groups: &self.groups,
-            plugins: &self.plugins,
-            arrivals: &self.arrivals,
-        };
-        let headers = request.headers();
-        let native = self.native.answer(&method, &path, headers, &sources);
         let is_reserved = is_reserved(request.extensions());
         let relayed = request.extensions().get::<Relayed>().cloned();
-        let dials = Step::of(&path);
-        let is_dial = dials.is_some();
-        let (route, result) = match native {
-            Some((name, _)) if relayed.is_some() && !native::is_open_to_jobs(name) => {
-                (name.to_owned(), Err(job_only()))
-            }
-            Some((name, _)) if is_reserved && !native::is_health(name) => {
-                (name.to_owned(), Err(ApiError::crowded()))
-            }
-            Some((name, result)) => (name.to_owned(), result),
-            None if dials.is_some() && relayed.is_some() => ("dial".to_owned(), Err(job_only())),
-            None => match dials {
-                Some(step) => self.dialled(step, request, &request_id).await,
-                None => self.route(request, &request_id).await,
-            },
+        let is_dial = Step::of(&path).is_some();
+        let (route, result) = match head::refused(&request) {
+            Some(error) => ("none".to_owned(), Err(error)),
+            None => self.asked(request, &request_id).await,
         };
         let mut response = result.unwrap_or_else(|e| e.into_response(&request_id));
         let status = response.status();
@@ -156,6 +138,39 @@ impl Gateway {
             "request"
         );
         response
+    }
+
+    /// Name of the route, and the answer.
+    async fn asked(
+        &self,
+        request: Request<Incoming>,
+        request_id: &str,
+    ) -> (String, Result<Response<ResponseBody>, ApiError>) {
+        let sources = Sources {
+            groups: &self.groups,
+            plugins: &self.plugins,
+            arrivals: &self.arrivals,
+        };
+        let (method, path) = (request.method(), request.uri().path());
+        let native = self
+            .native
+            .answer(method, path, request.headers(), &sources);
+        let is_relayed = request.extensions().get::<Relayed>().is_some();
+        let dials = Step::of(path);
+        match native {
+            Some((name, _)) if is_relayed && !native::is_open_to_jobs(name) => {
+                (name.to_owned(), Err(job_only()))
+            }
+            Some((name, _)) if is_reserved(request.extensions()) && !native::is_health(name) => {
+                (name.to_owned(), Err(ApiError::crowded()))
+            }
+            Some((name, result)) => (name.to_owned(), result),
+            None if dials.is_some() && is_relayed => ("dial".to_owned(), Err(job_only())),
+            None => match dials {
+                Some(step) => self.dialled(step, request, request_id).await,
+                None => self.route(request, request_id).await,
+            },
+        }
     }
 
     async fn route(

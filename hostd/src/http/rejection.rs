@@ -98,7 +98,8 @@ fn answer(status: StatusCode, date: &str) -> Vec<u8> {
         ),
         _ => (
             "invalid_request",
-            "this is no HTTP request that can be read; check its first line and its header fields",
+            "this is no HTTP request that can be read in one way only; check its first line and its header fields, end each \
+             line with CR LF, and send Content-Length or Transfer-Encoding, not both",
         ),
     };
     let request_id = id::request_id();
