@@ -104,6 +104,16 @@ pub struct Plugins {
     changing: tokio::sync::Mutex<()>,
 }
 
+/// Whose plugins may be installed.
+///
+/// # Errors
+/// A key of the configuration is none.
+pub(crate) fn trusted(config: &PluginsConfig) -> anyhow::Result<Keys> {
+    let keys = config.trusted_keys.split(',').map(str::trim);
+    let keys = Keys::parse(keys.filter(|key| !key.is_empty()));
+    keys.context("read plugins.trusted_keys")
+}
+
 /// What is opened before there are handlers.
 #[derive(Debug)]
 pub struct Opened {
@@ -122,9 +132,7 @@ impl Opened {
         config: &PluginsConfig,
         services: &Services,
     ) -> anyhow::Result<Self> {
-        let keys = config.trusted_keys.split(',').map(str::trim);
-        let keys = Keys::parse(keys.filter(|key| !key.is_empty()));
-        let keys = keys.context("read plugins.trusted_keys")?;
+        let keys = trusted(config)?;
         let policy = match config.trusted_keys.trim() {
             "" => Policy::Optional,
             _ => Policy::Required,

@@ -71,6 +71,7 @@ fn every_configuration_of_the_pages_about_benches_is_one() {
             &["bench-pod", "bench-parts", "bench-small"][..],
         ),
         ("parts.md", &["bench-2"]),
+        ("analyzers.md", &["scope"]),
         ("usb.md", &["pod-a1b2c3"]),
     ] {
         let text = fs::read_to_string(root.join("docs").join(page)).unwrap();

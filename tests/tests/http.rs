@@ -378,6 +378,24 @@ fn mistakes_on_the_command_line_are_explained() {
     std::fs::write(&config, "[http]\nlisen = \"x\"\n").unwrap();
     let (ok, text) = run(&["config", "check", "--config", config.to_str().unwrap()]);
     assert!(!ok && text.contains("did you mean http.listen?"), "{text}");
+    for (text, says) in [
+        ("[[device]]\nname = \"x\"", "did you mean devices?"),
+        ("[http]\nlisten = \"0.0.0.0\"", "an address and a port"),
+        ("[http]\ndrain_ms = 1\nping_ms = \"x\"", "line 3"),
+        (
+            "[[devices]]\nname = \"a b\"\naddress = \"sim:v3\"",
+            "devices[0].name: a name is",
+        ),
+        (
+            "[webhooks]\nca_file = \"/nowhere/ca.pem\"",
+            "read /nowhere/ca.pem",
+        ),
+        ("[plugins]\ntrusted_keys = \"x\"", "plugins.trusted_keys"),
+    ] {
+        std::fs::write(&config, text).unwrap();
+        let (ok, told) = run(&["config", "check", "--config", config.to_str().unwrap()]);
+        assert!(!ok && told.contains(says), "{text}: {told}");
+    }
     let (ok, text) = run(&["serve", "--demo", "--listen", "0.0.0.0:0"]);
     assert!(!ok && text.contains("loopback"), "{text}");
 }

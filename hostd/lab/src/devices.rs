@@ -28,11 +28,11 @@ mod usb;
 
 pub use admission::removed;
 pub use device::Device;
-pub use error::{AttachError, DeviceError, NAME_BYTES_MAX};
+pub use error::{AttachError, DeviceError, NAME_BYTES_MAX, check_name};
 pub use registered::{Dialling, Registered};
 
 use device::Entry;
-use error::{check_name, write_error};
+use error::write_error;
 
 /// How often an answering pod's last activity is written.
 const ACTIVITY_WRITE_INTERVAL: Duration = Duration::from_secs(60);
@@ -323,6 +323,15 @@ impl Devices {
             .get(id)
             .filter(|e| e.record.org == org)
             .map(Entry::view)
+    }
+
+    /// The id of the device of an organisation that has this name now.
+    #[must_use]
+    pub fn id_named(&self, org: &str, name: &str) -> Option<String> {
+        let devices = self.read();
+        let mut records = devices.values().map(|entry| &entry.record);
+        let named = records.find(|record| record.org == org && record.name == name)?;
+        Some(named.id.clone())
     }
 
     /// The pod behind a device; None when there is no such device or no pod is attached.

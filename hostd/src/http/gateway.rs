@@ -19,6 +19,7 @@ use runtime::ReplyBody;
 use tracing::{error, info};
 
 use crate::groups::Group;
+use crate::host::door;
 use crate::host::uploads::Inbound;
 use crate::http::arrivals::Arrivals;
 use crate::http::body::{self, ReadError, ResponseBody};
@@ -32,7 +33,7 @@ use crate::http::origin;
 use crate::http::peer::{self, Peer};
 use crate::http::rate::Rate;
 use crate::http::relay::Relayed;
-use crate::http::routes::{Entry, Match, PATH_BYTES_MAX, RouteTable};
+use crate::http::routes::{API_BASE, Entry, Match, PATH_BYTES_MAX, RouteTable};
 use crate::http::socket::{self, Sockets};
 use crate::plugin::{Loaded, Plugins};
 use crate::services::Services;
@@ -234,17 +235,23 @@ impl Gateway {
             }
             Match::None => {
                 let absent = self.plugins.absent(path);
-                Err(unrouted(
-                    absent.unwrap_or_else(|| ApiError::not_found(path)),
-                ))
+                Err(unrouted(absent.unwrap_or_else(|| {
+                    self.no_endpoint(head.method.as_str(), path)
+                })))
             }
             Match::OtherMethod(allow) => Err(unrouted(ApiError::method_not_allowed(&allow))),
-            Match::Found { entry, params } => {
+            Match::Found { entry, mut params } => {
                 let caller = self.authenticate(entry, head);
                 let caller = caller.map_err(|error| Refusal {
                     route: entry.declared.name.clone(),
                     error,
                 })?;
+                if let (Some(caller), Some(which), true) =
+                    (&caller, params.first_mut(), entry.is_of_device())
+                {
+                    let given = std::mem::take(which);
+                    *which = door::id_of(&self.services.devices, caller, given);
+                }
                 Ok(Admitted {
                     entry,
                     plugin,
@@ -253,6 +260,28 @@ impl Gateway {
                     caller,
                 })
             }
+        }
+    }
+
+    /// There is no such endpoint; if the path has the API's prefix twice or not at all, which one was meant.
+    fn no_endpoint(&self, method: &str, path: &str) -> ApiError {
+        let is_known = |path: &str| {
+            native::owns(path) || !matches!(self.table.find(method, path), Match::None)
+        };
+        let twice = path
+            .strip_prefix(API_BASE)
+            .filter(|rest| rest.starts_with(API_BASE) && is_known(rest));
+        let without = format!("{API_BASE}{path}");
+        match twice {
+            Some(meant) => ApiError::other_endpoint(
+                path,
+                meant,
+                "the server's address, as in HOSTD_URL, ends before /api",
+            ),
+            None if is_known(&without) => {
+                ApiError::other_endpoint(path, &without, "the API is below /api")
+            }
+            None => ApiError::not_found(path),
         }
     }
 
