@@ -29,7 +29,7 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use clap::Args;
-use pod_sim::parse_time;
+use pipeline::parse_time;
 use tokio::task::JoinSet;
 
 use super::patience::tell;

@@ -21,7 +21,7 @@ use anyhow::Context;
 use base::id;
 use clap::Args;
 use pipeline::Caps;
-use pod_sim::parse_time;
+use pipeline::parse_time;
 use serde_json::{Value, json};
 use ureq::SendBody;
 
