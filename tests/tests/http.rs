@@ -71,6 +71,55 @@ fn request_ids_go_through() {
     assert!(server.log().contains("build-42.7"));
 }
 
+#[test]
+fn requests_are_lines_of_the_log_only_where_it_is_asked_for_them() {
+    let mut server = Server::demo_with(&["--log-level", "info"]).unwrap();
+    let client = server.client().with_header("x-request-id", "build-42.8");
+    client.get("/api/bench/devices").unwrap().expect(200);
+    client
+        .get("/api/nothing")
+        .unwrap()
+        .expect_error(404, "not_found");
+    let address = server.url.strip_prefix("http://").unwrap().to_owned();
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(b"no head\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    let _ = stream.read_to_string(&mut answer);
+    assert!(answer.starts_with("HTTP/1.1 400 "), "{answer}");
+    assert!(server.stop().unwrap());
+    let log = server.log();
+    assert!(log.contains("serving") && log.contains("stopped"), "{log}");
+    assert!(
+        !log.contains("build-42.8") && !log.contains("a head that"),
+        "{log}"
+    );
+}
+
+#[test]
+fn a_path_that_has_the_prefix_twice_or_not_at_all_is_told_the_right_one() {
+    let server = Server::demo().unwrap();
+    let client = server.client();
+    for (asked, meant) in [
+        ("/api/api/bench/devices", "did you mean /api/bench/devices?"),
+        (
+            "/api/api/benchpod/devices",
+            "did you mean /api/benchpod/devices?",
+        ),
+        ("/api/api/openapi.json", "did you mean /api/openapi.json?"),
+        ("/bench/devices", "did you mean /api/bench/devices?"),
+        ("/jobs/submit", "did you mean /api/jobs/submit?"),
+        ("/api/api/nothing", "/api/openapi.json lists them all"),
+        ("/nothing", "/api/openapi.json lists them all"),
+    ] {
+        let refused = client.get(asked).unwrap();
+        refused.expect_error(404, "not_found");
+        let sentence = refused.json()["error"].as_str().unwrap().to_owned();
+        assert!(sentence.contains(meant), "{asked}: {sentence}");
+    }
+    let twice = client.get("/api/api/bench/devices").unwrap();
+    assert!(twice.text.contains("HOSTD_URL"), "{}", twice.text);
+}
+
 /// The page may load only files from the binary, and all files that it loads exist.
 #[test]
 fn the_api_can_be_browsed() {

@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 use store::devices::DeviceRecord;
 use store::{Store, StoreError};
 
+mod absence;
 mod admission;
 mod configured;
 mod device;
@@ -31,6 +32,7 @@ pub use device::Device;
 pub use error::{AttachError, DeviceError, NAME_BYTES_MAX, check_name};
 pub use registered::{Dialling, Registered};
 
+use absence::{Absence, Away};
 use device::Entry;
 use error::write_error;
 
@@ -188,11 +190,13 @@ impl Devices {
         let mut stopped = self.stopped.subscribe();
         let mut was_there = false;
         let mut answers = false;
+        let mut absence = Absence::default();
         loop {
             let state = states.borrow_and_update().clone();
             self.changed.send_replace(());
             match &state {
                 PodState::Online(facts) => {
+                    absence.end();
                     if !std::mem::replace(&mut was_there, true) {
                         info!(id, serial = facts.identity.serial, "device online");
                     }
@@ -203,11 +207,15 @@ impl Devices {
                 }
                 PodState::Offline { reason } => {
                     was_there = false;
-                    info!(id, reason, "device offline");
+                    if absence.is_due(Away::Offline) {
+                        info!(id, reason, "device offline");
+                    }
                     self.tell_lost(&id, reason, &mut answers);
                 }
                 PodState::Reconnecting { reason, .. } => {
-                    info!(id, reason, "device lost, waiting for it to come back");
+                    if absence.is_due(Away::Lost) {
+                        info!(id, reason, "device lost, waiting for it to come back");
+                    }
                     self.tell_lost(&id, reason, &mut answers);
                 }
                 PodState::Connecting => {}

@@ -16,7 +16,7 @@ use http::{Extensions, HeaderValue, Request, Response, StatusCode, Version};
 use hyper::body::Incoming;
 use hyper::upgrade::OnUpgrade;
 use runtime::ReplyBody;
-use tracing::{error, info};
+use tracing::{debug, error};
 
 use crate::groups::Group;
 use crate::host::door;
@@ -128,7 +128,7 @@ impl Gateway {
         let status = status.as_u16();
         self.native.metrics.record(&route, status, took);
         // The path without its query: tokens travel there on WebSocket URLs.
-        info!(
+        debug!(
             request_id,
             %method,
             path,

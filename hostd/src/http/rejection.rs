@@ -11,7 +11,7 @@ use std::task::{Context, Poll};
 use http::StatusCode;
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tracing::info;
+use tracing::debug;
 
 use super::flow::Flows;
 use base::id;
@@ -103,7 +103,7 @@ fn answer(status: StatusCode, date: &str) -> Vec<u8> {
         ),
     };
     let request_id = id::request_id();
-    info!(
+    debug!(
         request_id,
         status = status.as_u16(),
         "a head that cannot be read"
