@@ -9,7 +9,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::groups::Embedded;
 use crate::serve;
-use base::config::{Config, KEYS, default_text, env_name};
+use base::config::{Config, KEYS, LISTS, default_text, env_name};
 
 pub mod backup;
 pub mod check;
@@ -216,6 +216,7 @@ impl Cli {
             Verb::Config(ConfigCommand::Check) => {
                 use std::io::Write;
                 let config = self.source.load(&[])?;
+                check_files(&config).context("use the configuration")?;
                 let text = toml::to_string_pretty(&config).context("print the configuration")?;
                 write!(out, "{text}").context("print the configuration")
             }
@@ -235,6 +236,7 @@ impl Source {
         let config = config.context("read the configuration")?;
         config
             .check_addresses(crate::drivers::check)
+            .and_then(|()| config.check_names(lab::devices::check_name))
             .context("read the configuration")?;
         Ok(config)
     }
@@ -255,6 +257,12 @@ impl Serve {
     }
 }
 
+/// What a server reads at its start besides the configuration.
+fn check_files(config: &Config) -> anyhow::Result<()> {
+    notify::check(&config.webhooks, &config.commit_status)?;
+    crate::plugin::trusted(&config.plugins).map(drop)
+}
+
 fn print_keys(out: &mut impl std::io::Write) -> std::io::Result<()> {
     // The defaults of two keys are longer, and stand out.
     const DEFAULT_WIDTH: usize = 20;
@@ -266,6 +274,13 @@ fn print_keys(out: &mut impl std::io::Write) -> std::io::Result<()> {
         writeln!(
             out,
             "{key:<wide$} {variable:<wider$} {default:<DEFAULT_WIDTH$} {meaning}"
+        )?;
+    }
+    for (list, meaning) in LISTS {
+        writeln!(
+            out,
+            "{list:<wide$} {:<wider$} {:<DEFAULT_WIDTH$} {meaning}",
+            "", ""
         )?;
     }
     Ok(())

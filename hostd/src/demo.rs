@@ -74,16 +74,16 @@ pub(crate) fn print_welcome(url: &str, demo: &Demo, services: &Services) {
     let key = &demo.api_key;
     print(&format!(
         "\nhostd is serving a demo bench at {url}\n\n  \
-         export HOSTD_URL={url}/api\n  \
+         export HOSTD_URL={url}\n  \
          export HOSTD_KEY={key}\n  \
          export HOSTD_DEVICE={device}\n\n\
          List the bench's devices:\n\n  \
-         curl -s -H \"Authorization: ApiKey $HOSTD_KEY\" $HOSTD_URL/bench/devices\n\n\
+         curl -s -H \"Authorization: ApiKey $HOSTD_KEY\" $HOSTD_URL/api/bench/devices\n\n\
          Capture one second of an I2C bus, then decode it:\n\n  \
          curl -s -H \"Authorization: ApiKey $HOSTD_KEY\" -H 'Content-Type: application/json' \\\n    \
          -d '{{\"device_id\":\"'$HOSTD_DEVICE'\",\"samples\":1000000,\"sample_rate_mhz\":1,\"scl\":\"LA1\",\"sda\":\"LA2\",\"voltage_mv\":3300}}' \\\n    \
-         $HOSTD_URL/analyzer/captures/start\n  \
-         curl -s -H \"Authorization: ApiKey $HOSTD_KEY\" \"$HOSTD_URL/capture/<capture_id>/decode?protocol=i2c&scl=LA1&sda=LA2&format=sigrok\"\n"
+         $HOSTD_URL/api/analyzer/captures/start\n  \
+         curl -s -H \"Authorization: ApiKey $HOSTD_KEY\" \"$HOSTD_URL/api/capture/<capture_id>/decode?protocol=i2c&scl=LA1&sda=LA2&format=sigrok\"\n"
     ));
 }
 

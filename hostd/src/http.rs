@@ -12,6 +12,7 @@ pub mod floods;
 pub mod flow;
 pub mod frames;
 pub mod gateway;
+pub mod heads;
 pub mod metrics;
 pub mod native;
 pub mod openapi;

@@ -104,6 +104,16 @@ pub struct Plugins {
     changing: tokio::sync::Mutex<()>,
 }
 
+/// Whose plugins may be installed.
+///
+/// # Errors
+/// A key of the configuration is none.
+pub(crate) fn trusted(config: &PluginsConfig) -> anyhow::Result<Keys> {
+    let keys = config.trusted_keys.split(',').map(str::trim);
+    let keys = Keys::parse(keys.filter(|key| !key.is_empty()));
+    keys.context("read plugins.trusted_keys")
+}
+
 /// What is opened before there are handlers.
 #[derive(Debug)]
 pub struct Opened {
@@ -122,9 +132,7 @@ impl Opened {
         config: &PluginsConfig,
         services: &Services,
     ) -> anyhow::Result<Self> {
-        let keys = config.trusted_keys.split(',').map(str::trim);
-        let keys = Keys::parse(keys.filter(|key| !key.is_empty()));
-        let keys = keys.context("read plugins.trusted_keys")?;
+        let keys = trusted(config)?;
         let policy = match config.trusted_keys.trim() {
             "" => Policy::Optional,
             _ => Policy::Required,
@@ -263,7 +271,8 @@ impl Plugins {
     /// Answer a request to a plugin.
     ///
     /// # Errors
-    /// Nobody granted the plugin anything where the caller belongs. What fails in the plugin itself is the inner error.
+    /// Nobody granted the plugin anything where the caller belongs, or it was taken back before the answer. What fails in the
+    /// plugin itself is the inner error.
     pub async fn call(
         &self,
         plugin: &Loaded,
@@ -283,12 +292,29 @@ impl Plugins {
                 "no organisation has opened this plugin to callers without a credential, or several have; name one with ?org=",
             ));
         };
-        let grant = self.installed.grant(&facts.id, &org);
-        let rights = Rights::new(&facts.id, &org, grant, behind(&context));
+        let granted = self.installed.granted(&facts.id, &org);
+        let rights = Rights::new(&facts.id, &org, granted, behind(&context));
         rights.may_serve().map_err(|denied| refused(&denied))?;
         let config = self.config(plugin, &org).await?;
         let (services, facts) = (self.services.clone(), facts.clone());
+        let now = rights.clone();
         let call = PluginCall::new(services, facts, (rights, config), context, Some(requester));
+        tokio::select! {
+            biased;
+            // Ends the call wherever it is, also where it asks the host for nothing.
+            () = now.revoked() => {
+                now.may_serve().map_err(|denied| refused(&denied))?;
+                Err(ApiError::internal())
+            }
+            answer = Self::answer(plugin, asked, call) => answer,
+        }
+    }
+
+    async fn answer(
+        plugin: &Loaded,
+        asked: Asked,
+        call: PluginCall,
+    ) -> Result<Result<Reply, CallError>, ApiError> {
         let no_such = || ApiError::not_found(&asked.request.path);
         match asked.group {
             reports::GROUP => {

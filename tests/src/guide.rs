@@ -37,7 +37,7 @@ pub fn run(session: &str, server: &Server) -> String {
         .env("XDG_CACHE_HOME", cache.path())
         // Default tests need no network. What a session fetches is tried with those of the clients.
         .env("PIP_NO_INDEX", "1")
-        .env("HOSTD_URL", format!("{}/api", server.url))
+        .env("HOSTD_URL", &server.url)
         .env("HOSTD_KEY", &server.api_key)
         .env("HOSTD_DEVICE", server.device())
         .output()

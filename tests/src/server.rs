@@ -107,6 +107,8 @@ impl Server {
             .open(path.join("log.txt"))?;
         let mut child = Command::new(program)
             .args(["serve", "--listen", "127.0.0.1:0"])
+            // Tests look for requests in the log.
+            .env("HOSTD_LOG_LEVEL", "info,hostd::http=debug")
             .arg("--data-dir")
             .arg(path.join("data"))
             .arg("--ready-file")

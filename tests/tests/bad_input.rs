@@ -350,10 +350,29 @@ fn credentials() {
         "Basic YTpi",
         "ApiKey bk_AAAAAAAAAAAA_AAAAAAAAAAAAAAAAAAAAAA",
         &format!("ApiKey {wrong}"),
-        &format!("Bearer {key}"),
+        &format!("Bearer {wrong}"),
         &format!("ApiKey {key} {key}"),
     ] {
         get(&with(bad)).expect_error(401, "invalid_credential");
+    }
+    for scheme in ["ApiKey", "apikey", "Bearer"] {
+        get(&with(&format!("{scheme} {key}"))).expect(200);
+    }
+    for form in [
+        key,
+        &format!("Token {key}"),
+        "ApiKey ",
+        "Bearer",
+        "Basic YTpi",
+    ] {
+        let refused = get(&with(form));
+        refused.expect_error(401, "invalid_credential");
+        let told = refused.json()["error"].as_str().unwrap().to_owned();
+        assert!(
+            told.contains("Authorization: ApiKey <key>"),
+            "{form}: {told}"
+        );
+        assert!(!told.contains(key.as_str()), "{told}");
     }
     let narrow = admin
         .post(

@@ -52,6 +52,47 @@ fn every_error_code_is_documented() {
     }
 }
 
+/// `HOSTD_URL` is the server's address, and the API is below `/api` of it, in every document alike.
+#[test]
+fn every_document_means_the_same_by_the_servers_address() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut pages = vec![root.join("README.md")];
+    for folder in ["docs", "plugins/templates"] {
+        documents(&root.join(folder), &mut pages);
+    }
+    let mut uses = 0;
+    for page in pages {
+        let text = fs::read_to_string(&page).unwrap();
+        for (at, _) in text.match_indices("HOSTD_URL") {
+            let rest: String = text[at..].chars().take(40).collect();
+            let is_below = rest.starts_with("HOSTD_URL/");
+            let is_set = rest.starts_with("HOSTD_URL=") || rest.starts_with("HOSTD_URL: ");
+            assert!(
+                !is_below || rest.starts_with("HOSTD_URL/api/"),
+                "{page:?}: {rest}"
+            );
+            let value = rest.split_whitespace().find(|word| word.contains("://"));
+            assert!(
+                !is_set || !value.unwrap().contains("/api"),
+                "{page:?}: {rest}"
+            );
+            uses += usize::from(is_below);
+        }
+    }
+    assert!(uses > 30, "{uses}");
+}
+
+fn documents(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            documents(&path, found);
+        } else if path.extension().is_some_and(|e| e == "md") {
+            found.push(path);
+        }
+    }
+}
+
 /// The configurations in a page.
 fn configurations(page: &str) -> Vec<&str> {
     let blocks = page.split("```toml\n").skip(1);
@@ -71,6 +112,7 @@ fn every_configuration_of_the_pages_about_benches_is_one() {
             &["bench-pod", "bench-parts", "bench-small"][..],
         ),
         ("parts.md", &["bench-2"]),
+        ("analyzers.md", &["scope"]),
         ("usb.md", &["pod-a1b2c3"]),
     ] {
         let text = fs::read_to_string(root.join("docs").join(page)).unwrap();

@@ -71,6 +71,55 @@ fn request_ids_go_through() {
     assert!(server.log().contains("build-42.7"));
 }
 
+#[test]
+fn requests_are_lines_of_the_log_only_where_it_is_asked_for_them() {
+    let mut server = Server::demo_with(&["--log-level", "info"]).unwrap();
+    let client = server.client().with_header("x-request-id", "build-42.8");
+    client.get("/api/bench/devices").unwrap().expect(200);
+    client
+        .get("/api/nothing")
+        .unwrap()
+        .expect_error(404, "not_found");
+    let address = server.url.strip_prefix("http://").unwrap().to_owned();
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(b"no head\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    let _ = stream.read_to_string(&mut answer);
+    assert!(answer.starts_with("HTTP/1.1 400 "), "{answer}");
+    assert!(server.stop().unwrap());
+    let log = server.log();
+    assert!(log.contains("serving") && log.contains("stopped"), "{log}");
+    assert!(
+        !log.contains("build-42.8") && !log.contains("a head that"),
+        "{log}"
+    );
+}
+
+#[test]
+fn a_path_that_has_the_prefix_twice_or_not_at_all_is_told_the_right_one() {
+    let server = Server::demo().unwrap();
+    let client = server.client();
+    for (asked, meant) in [
+        ("/api/api/bench/devices", "did you mean /api/bench/devices?"),
+        (
+            "/api/api/benchpod/devices",
+            "did you mean /api/benchpod/devices?",
+        ),
+        ("/api/api/openapi.json", "did you mean /api/openapi.json?"),
+        ("/bench/devices", "did you mean /api/bench/devices?"),
+        ("/jobs/submit", "did you mean /api/jobs/submit?"),
+        ("/api/api/nothing", "/api/openapi.json lists them all"),
+        ("/nothing", "/api/openapi.json lists them all"),
+    ] {
+        let refused = client.get(asked).unwrap();
+        refused.expect_error(404, "not_found");
+        let sentence = refused.json()["error"].as_str().unwrap().to_owned();
+        assert!(sentence.contains(meant), "{asked}: {sentence}");
+    }
+    let twice = client.get("/api/api/bench/devices").unwrap();
+    assert!(twice.text.contains("HOSTD_URL"), "{}", twice.text);
+}
+
 /// The page may load only files from the binary, and all files that it loads exist.
 #[test]
 fn the_api_can_be_browsed() {
@@ -271,9 +320,44 @@ fn heads_that_cannot_be_read_are_told_so() {
             414,
             "path_too_long",
         ),
+        // What two servers in a row may take for different requests.
+        (
+            "POST /healthz HTTP/1.1\r\nhost: x\r\ncontent-length: 4\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n"
+                .to_owned(),
+            400,
+            "invalid_request",
+        ),
+        (
+            "POST /healthz HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\ncontent-length: 4\r\n\r\n0\r\n\r\n"
+                .to_owned(),
+            400,
+            "invalid_request",
+        ),
+        ("GET /healthz HTTP/1.1\nhost: x\n\n".to_owned(), 400, "invalid_request"),
+        (
+            "GET /healthz HTTP/1.1\r\nhost: x\nx: y\r\n\r\n".to_owned(),
+            400,
+            "invalid_request",
+        ),
+        (
+            "GET /healthz HTTP/1.1\r\nconnection: close\r\n\r\n".to_owned(),
+            400,
+            "invalid_request",
+        ),
+        (
+            "GET /healthz HTTP/1.1\r\nhost: x\r\nhost: y\r\nconnection: close\r\n\r\n".to_owned(),
+            400,
+            "invalid_request",
+        ),
         // A good request before it does not change that.
         (
             "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\nGET / HTTP\r\n\r\n".to_owned(),
+            400,
+            "invalid_request",
+        ),
+        (
+            "POST /healthz HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n\n\nGET / HTTP/1.1\nhost: x\n\n"
+                .to_owned(),
             400,
             "invalid_request",
         ),
@@ -343,6 +427,24 @@ fn mistakes_on_the_command_line_are_explained() {
     std::fs::write(&config, "[http]\nlisen = \"x\"\n").unwrap();
     let (ok, text) = run(&["config", "check", "--config", config.to_str().unwrap()]);
     assert!(!ok && text.contains("did you mean http.listen?"), "{text}");
+    for (text, says) in [
+        ("[[device]]\nname = \"x\"", "did you mean devices?"),
+        ("[http]\nlisten = \"0.0.0.0\"", "an address and a port"),
+        ("[http]\ndrain_ms = 1\nping_ms = \"x\"", "line 3"),
+        (
+            "[[devices]]\nname = \"a b\"\naddress = \"sim:v3\"",
+            "devices[0].name: a name is",
+        ),
+        (
+            "[webhooks]\nca_file = \"/nowhere/ca.pem\"",
+            "read /nowhere/ca.pem",
+        ),
+        ("[plugins]\ntrusted_keys = \"x\"", "plugins.trusted_keys"),
+    ] {
+        std::fs::write(&config, text).unwrap();
+        let (ok, told) = run(&["config", "check", "--config", config.to_str().unwrap()]);
+        assert!(!ok && told.contains(says), "{text}: {told}");
+    }
     let (ok, text) = run(&["serve", "--demo", "--listen", "0.0.0.0:0"]);
     assert!(!ok && text.contains("loopback"), "{text}");
 }

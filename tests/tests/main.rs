@@ -28,6 +28,7 @@ mod jobs;
 mod leases;
 mod live;
 mod many_jobs;
+mod names;
 mod openapi;
 mod orders;
 mod parts;

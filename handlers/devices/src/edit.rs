@@ -1,4 +1,4 @@
-//! `PATCH /bench/devices/{id}`: give a device another name, another wiring profile, or both. If the
+//! `PATCH /bench/devices/{id}`: give a device another name, other wiring, or both. If the
 //! device is held, only its holder or an administrator may change it.
 //!
 //! The wiring belongs to this group and lies in its store, under `wiring/<device id>`.
@@ -7,7 +7,8 @@ use guest::{ApiError, Openapi, Refusal, Request, Response, Route, devices, membe
 use serde_json::{Map, Value, json};
 
 use crate::device;
-use crate::wiring::Profile;
+use crate::wiring::{self, Profile};
+use crate::wiring_get;
 
 pub(crate) const ROUTE: Route = Route {
     name: "devices.update",
@@ -16,7 +17,7 @@ pub(crate) const ROUTE: Route = Route {
     credentials: device::CREDENTIALS,
     scope: device::SCOPE,
     body_limit: 64 << 10,
-    summary: "Rename a device or store its wiring",
+    summary: "Rename a device or change its wiring",
     openapi: Openapi::of(|operation| {
         operation
             .refusals(&[Refusal::NameTaken, Refusal::LeaseHeld])
@@ -31,24 +32,47 @@ members! {
     #[derive(Debug, PartialEq)]
     struct Edit {
         name: Option<String> = optional(device::name()),
-        /// Wiring profile as in PUT …/wiring; replaces the stored one.
-        wiring: Option<Map<String, Value>> = optional(Profile),
+        /// Members of the wiring profile as in PUT …/wiring; those that are left out stay as they are.
+        wiring: Option<Map<String, Value>> = optional(Profile::Changes),
     }
 }
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let edit = parse(request)?;
     let id = device::id(request);
+    // Before anything is changed.
+    let wiring = edit.wiring.as_ref();
+    let profile = wiring.map(|changes| rewired(id, changes)).transpose()?;
     // Without a new name, this is what checks that the caller may change the device.
     let changed = match &edit.name {
         Some(name) => devices::rename(id, name),
         None => devices::changeable(id),
     }
     .map_err(|error| device::refusal(error, id))?;
-    if let Some(wiring) = &edit.wiring {
-        store_wiring(&changed.id, wiring)?;
+    if let Some(profile) = profile {
+        store_wiring(&changed.id, &profile)?;
     }
     Ok(device::reply(&changed))
+}
+
+/// The stored profile with these changes.
+fn rewired(id: &str, changes: &Map<String, Value>) -> Result<Map<String, Value>, ApiError> {
+    let id = devices::get(id)
+        .map_err(|error| device::refusal(error, id))?
+        .id;
+    let profile = wiring::changed(wiring_get::stored(&id)?, changes);
+    wiring::check(&profile).map_err(in_body)?;
+    wiring::check_chip(changes, "wiring.swd_target")?;
+    Ok(profile)
+}
+
+/// What is wrong with the profile, as a member of the body.
+fn in_body(error: ApiError) -> ApiError {
+    let fields = error.fields.into_iter().map(|mut problem| {
+        problem.field.insert_str(0, "wiring.");
+        problem
+    });
+    ApiError::fields(fields.collect())
 }
 
 fn parse(request: &Request) -> Result<Edit, ApiError> {

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use guest::{ApiError, FieldProblem};
+use guest::{ApiError, FieldProblem, devices};
 use serde_json::{Map, Value, json};
 
 /// Largest profile, in bytes of compact JSON.
@@ -97,7 +97,21 @@ pub(crate) fn completed(stored: &Map<String, Value>) -> Map<String, Value> {
 /// # Errors
 /// 400 that names every member that breaks a rule.
 pub(crate) fn check(profile: &Map<String, Value>) -> Result<(), ApiError> {
-    let whole = completed(profile);
+    check_over(defaults(), profile)
+}
+
+/// Check changes of a profile by themselves: how they go with what stays is known with the profile that they change.
+///
+/// # Errors
+/// As [`check`].
+pub(crate) fn check_changes(changes: &Map<String, Value>) -> Result<(), ApiError> {
+    let mut unwired = defaults();
+    unwired.extend(ROLES.map(|(role, _)| (role.to_owned(), Value::Null)));
+    check_over(unwired, changes)
+}
+
+fn check_over(mut whole: Map<String, Value>, profile: &Map<String, Value>) -> Result<(), ApiError> {
+    whole.extend(profile.clone());
     let mut check = Check {
         problems: Vec::new(),
         uses: BTreeMap::new(),
@@ -113,6 +127,35 @@ pub(crate) fn check(profile: &Map<String, Value>) -> Result<(), ApiError> {
         return Ok(());
     }
     Err(ApiError::fields(check.problems))
+}
+
+/// Refuse a chip that this server does not know: nothing could be flashed, and no pipeline would find the device. `member`
+/// is the name of `swd_target` where the profile came from.
+///
+/// # Errors
+/// 400 that names chips that are like it.
+pub(crate) fn check_chip(profile: &Map<String, Value>, member: &str) -> Result<(), ApiError> {
+    let target = profile.get("swd_target").and_then(Value::as_str);
+    let fault = target
+        .filter(|target| !target.is_empty())
+        .and_then(devices::chip_fault);
+    match fault {
+        Some(fault) => {
+            let rule = format!("must be empty, or a chip or series to flash: {fault}");
+            Err(ApiError::field(member, rule))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The profile with these changes: each member that is given in place of the stored one.
+pub(crate) fn changed(
+    stored: Option<Map<String, Value>>,
+    changes: &Map<String, Value>,
+) -> Map<String, Value> {
+    let mut profile = stored.unwrap_or_default();
+    profile.extend(changes.clone());
+    profile
 }
 
 /// What works, but is probably not intended.

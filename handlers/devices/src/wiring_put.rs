@@ -20,7 +20,7 @@ pub(crate) const ROUTE: Route = Route {
             .path(device::ID.0, device::ID.1)
             .content(
                 "application/json",
-                wiring::Profile.schema(),
+                wiring::Profile::Whole.schema(),
                 wiring_get::example(),
             );
         wiring_get::describe(operation);
@@ -32,6 +32,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     let profile = parse(request)?;
     let id = device::id(request);
     devices::changeable(id).map_err(|error| device::refusal(error, id))?;
+    wiring::check_chip(&profile, "swd_target")?;
     edit::store_wiring(id, &profile)?;
     Ok(wiring_get::reply(Some(&profile)))
 }

@@ -10,12 +10,14 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
+use crate::logging;
+
 mod keys;
 mod networks;
 mod proxies;
 mod sections;
 
-pub use keys::{KEYS, default_text, env_name};
+pub use keys::{KEYS, LISTS, default_text, env_name};
 pub use networks::Networks;
 pub use proxies::Proxies;
 pub use sections::{
@@ -151,6 +153,11 @@ impl Config {
                     message: e.to_string(),
                 })?;
             keys::check(&table, "", &origin)?;
+            // By itself first: only here it is known where in the file a value is.
+            toml::from_str::<Self>(&text).map_err(|e| ConfigError::Parse {
+                origin,
+                message: e.to_string(),
+            })?;
         }
         for (name, value) in env.filter(|(name, _)| name.starts_with(keys::ENV_PREFIX)) {
             if !ENV_OTHER.contains(&name.as_str()) {
@@ -178,6 +185,7 @@ impl Config {
                 message: message.into(),
             })
         };
+        self.check_texts()?;
         let prefix = &self.auth.key_prefix;
         if !(1..=16).contains(&prefix.len()) || !prefix.bytes().all(|b| b.is_ascii_alphanumeric()) {
             return bad("auth.key_prefix", "must be 1 to 16 letters and digits");
@@ -222,13 +230,41 @@ impl Config {
             .check()
             .or_else(|(key, message)| bad(key, message))?;
         self.check_notices()?;
-        for (i, device) in self.devices.iter().enumerate() {
-            device
-                .check()
-                .or_else(|(key, message)| bad(&format!("devices[{i}].{key}"), &message))?;
-        }
+        self.check_devices()?;
         if !(1..=256).contains(&self.waveforms.recording_mib_max) {
             return bad("waveforms.recording_mib_max", "must be 1 to 256");
+        }
+        Ok(())
+    }
+
+    fn check_texts(&self) -> Result<(), ConfigError> {
+        let bad = |key: &str, message: String| {
+            let key = key.to_owned();
+            Err(ConfigError::Value { key, message })
+        };
+        if !sections::is_listen_address(&self.http.listen) {
+            let rule = "must be an address and a port, such as 127.0.0.1:8800 or [::]:8800";
+            return bad("http.listen", rule.to_owned());
+        }
+        if let Err(error) = logging::filter(&self.log.level) {
+            let rule = format!("must be a level, or a filter such as info,pods=debug: {error}");
+            return bad("log.level", rule);
+        }
+        Ok(())
+    }
+
+    fn check_devices(&self) -> Result<(), ConfigError> {
+        for (i, device) in self.devices.iter().enumerate() {
+            let bad = |(key, message): (&str, String)| ConfigError::Value {
+                key: format!("devices[{i}].{key}"),
+                message,
+            };
+            let mut before = self.devices[..i].iter();
+            if before.any(|other| other.name == device.name) {
+                let rule = format!("{} is the name of another entry, too", device.name);
+                return Err(bad(("name", rule)));
+            }
+            device.check().map_err(bad)?;
         }
         Ok(())
     }
@@ -278,6 +314,23 @@ impl Config {
                 .parse()
                 .is_ok_and(|address: IpAddr| address.is_loopback());
         is_loopback && http.public_url.is_empty() && http.trusted_proxies.is_empty()
+    }
+
+    /// Check the names of the devices with `usable`, which says what is wrong with one.
+    ///
+    /// # Errors
+    /// Names the first name that cannot be used.
+    pub fn check_names<E: fmt::Display>(
+        &self,
+        usable: impl Fn(&str) -> Result<(), E>,
+    ) -> Result<(), ConfigError> {
+        for (i, device) in self.devices.iter().enumerate() {
+            usable(&device.name).map_err(|error| ConfigError::Value {
+                key: format!("devices[{i}].name"),
+                message: error.to_string(),
+            })?;
+        }
+        Ok(())
     }
 
     /// Check the devices with `usable`, which knows the ways to reach a pod and says what is wrong with an address.

@@ -10,6 +10,7 @@ use std::fmt::{Display, Write as _};
 use std::io::Write as _;
 
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::ParseError;
 
 use crate::config::{LogConfig, LogFormat};
 
@@ -29,7 +30,7 @@ pub enum LogError {
     Filter {
         level: String,
         #[source]
-        source: tracing_subscriber::filter::ParseError,
+        source: ParseError,
     },
     #[error("start the thread that writes the log")]
     Thread(#[source] std::io::Error),
@@ -41,8 +42,7 @@ pub enum LogError {
 /// # Errors
 /// A `log.level` that is not a filter, or no thread to write with.
 pub fn init(config: &LogConfig) -> Result<Log, LogError> {
-    let directives = format!("{QUIET},{}", config.level);
-    let filter = EnvFilter::try_new(directives).map_err(|source| LogError::Filter {
+    let filter = filter(&config.level).map_err(|source| LogError::Filter {
         level: config.level.clone(),
         source,
     })?;
@@ -57,6 +57,14 @@ pub fn init(config: &LogConfig) -> Result<Log, LogError> {
         LogFormat::Json => builder.json().flatten_event(true).try_init(),
     };
     Ok(log)
+}
+
+/// What `log.level` lets through.
+///
+/// # Errors
+/// It is not a filter.
+pub(crate) fn filter(level: &str) -> Result<EnvFilter, ParseError> {
+    EnvFilter::try_new(format!("{QUIET},{level}"))
 }
 
 /// Make panics print to standard error as usual, but without secrets: a panic message may hold what

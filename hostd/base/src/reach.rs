@@ -1,9 +1,9 @@
 //! Which addresses the server may reach for others. Who chooses the URLs of webhooks, or wrote a plugin, need not be the
-//! server's administrator: what only the server itself can reach, such as its own loopback services or a cloud's
+//! server's administrator: what only the server itself can reach, such as services on its own addresses or a cloud's
 //! metadata, is not for them. Private networks are for webhooks, since a bench and those who want to hear of it mostly
 //! share one; [`Reach::without_private`] takes them out.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 
 use crate::config::Networks;
 
@@ -21,6 +21,7 @@ pub struct Reach {
     denied_by: &'static str,
     metadata: Networks,
     has_private: bool,
+    is_own: fn(IpAddr) -> bool,
 }
 
 /// An address may not be reached; the words say of what kind it is.
@@ -41,6 +42,7 @@ impl Reach {
             denied_by,
             metadata: Networks::parse(METADATA)?,
             has_private: true,
+            is_own,
         })
     }
 
@@ -57,12 +59,11 @@ impl Reach {
     /// It may not.
     pub fn check(&self, address: IpAddr) -> Result<(), Refused> {
         let address = address.to_canonical();
-        let inner = match address {
-            IpAddr::V6(v6) => embedded(v6).map(IpAddr::V4),
-            IpAddr::V4(_) => None,
-        };
         self.check_one(address)?;
-        inner.map_or(Ok(()), |inner| self.check_one(inner))
+        match address {
+            IpAddr::V6(v6) => embedded(v6).try_for_each(|inner| self.check_one(inner.into())),
+            IpAddr::V4(_) => Ok(()),
+        }
     }
 
     fn check_one(&self, address: IpAddr) -> Result<(), Refused> {
@@ -81,6 +82,7 @@ impl Reach {
         };
         match kind {
             Some(kind) => Err(Refused(kind)),
+            None if (self.is_own)(address) => Err(Refused("one of the server's own")),
             None if !self.has_private && is_private(address) => Err(Refused(PRIVATE)),
             None => Ok(()),
         }
@@ -116,6 +118,10 @@ fn kind_of_v6(address: Ipv6Addr) -> Option<&'static str> {
     match address.segments() {
         [0, 0, 0, 0, 0, 0, 0, 0] => Some("unspecified"),
         [0, 0, 0, 0, 0, 0, 0, 1] => Some("the loopback of the server"),
+        // RFC 8215: what is behind depends on a translator of the network, as does which part of it is an IPv4 address.
+        [0x64, 0xff9b, 1, ..] => Some("for translators of a local network"),
+        // RFC 2765, given up: what it means depends on a translator of the machine.
+        [0, 0, 0, 0, 0xffff, 0, ..] => Some("an IPv4 address in disguise"),
         [0xfe80..=0xfebf, ..] => Some("link-local"),
         [0xfec0..=0xfeff, ..] => Some("reserved"),
         [0xff00..=0xffff, ..] => Some("multicast"),
@@ -123,19 +129,40 @@ fn kind_of_v6(address: Ipv6Addr) -> Option<&'static str> {
     }
 }
 
-/// The IPv4 address that a translator (RFC 6052), a tunnel (RFC 3056), or an old notation puts into an IPv6 address.
-fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
+/// Whether this machine has an address: what it sends there comes from there. Nothing is sent.
+fn is_own(address: IpAddr) -> bool {
+    let from: IpAddr = match address {
+        IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    // Any port but 0, which is none.
+    let asked = UdpSocket::bind((from, 0)).and_then(|socket| {
+        socket.connect((address, 1))?;
+        socket.local_addr()
+    });
+    asked.is_ok_and(|from| from.ip() == address)
+}
+
+/// The IPv4 addresses that a translator (RFC 6052), a tunnel (RFC 3056, 4380, 5214), or an old notation puts into an IPv6
+/// address.
+fn embedded(address: Ipv6Addr) -> impl Iterator<Item = Ipv4Addr> {
     let v4 = |high: u16, low: u16| {
         let [a, b] = high.to_be_bytes();
         let [c, d] = low.to_be_bytes();
         Ipv4Addr::new(a, b, c, d)
     };
-    match address.segments() {
-        [0x64, 0xff9b, 0, 0, 0, 0, high, low] => Some(v4(high, low)),
-        [0x2002, high, low, ..] => Some(v4(high, low)),
-        [0, 0, 0, 0, 0, 0, high, low] if high != 0 => Some(v4(high, low)),
-        _ => None,
-    }
+    let (first, second) = match address.segments() {
+        [0x64, 0xff9b, 0, 0, 0, 0, high, low] => (Some(v4(high, low)), None),
+        [0x2002, high, low, ..] => (Some(v4(high, low)), None),
+        // The server of the tunnel, and behind which address its end is.
+        [0x2001, 0, high, low, _, _, outer_high, outer_low] => {
+            (Some(v4(high, low)), Some(v4(!outer_high, !outer_low)))
+        }
+        [_, _, _, _, 0 | 0x200, 0x5efe, high, low] => (Some(v4(high, low)), None),
+        [0, 0, 0, 0, 0, 0, high, low] if high != 0 => (Some(v4(high, low)), None),
+        _ => (None, None),
+    };
+    first.into_iter().chain(second)
 }
 
 #[cfg(test)]
@@ -175,6 +202,14 @@ mod tests {
             "64:ff9b::7f00:1",
             "64:ff9b::a9fe:a9fe",
             "2002:7f00:1::",
+            "64:ff9b:1::7f00:1",
+            "64:ff9b:1:ffff::c633:6407",
+            "::ffff:0:127.0.0.1",
+            "::ffff:0:198.51.100.7",
+            "2001:0:c633:6407::80ff:fffe",
+            "2001:0:7f00:1::39cc:9bf8",
+            "2001:db8::5efe:127.0.0.1",
+            "2001:db8::200:5efe:169.254.169.254",
         ] {
             assert!(!may(&reach, address), "{address}");
         }
@@ -191,9 +226,44 @@ mod tests {
             "2001:db8::7",
             "fd12:3456::7",
             "64:ff9b::c633:6407",
+            "2001:0:c633:6407::39cc:9bf8",
+            "2001:db8::5efe:198.51.100.7",
         ] {
             assert!(may(&reach, address), "{address}");
         }
+    }
+
+    #[test]
+    fn the_servers_own_addresses_are_refused_unless_they_are_allowed() {
+        let with_own = |allow: &str| Reach {
+            is_own: |address| ["192.168.1.20", "2001:db8::7"].contains(&&*address.to_string()),
+            ..reach(allow, "")
+        };
+        let mut own = with_own("");
+        for address in [
+            "192.168.1.20",
+            "::ffff:192.168.1.20",
+            "64:ff9b::c0a8:0114",
+            "2001:db8::7",
+        ] {
+            let refused = own.check(address.parse().unwrap());
+            assert_eq!(
+                refused,
+                Err(Refused("one of the server's own")),
+                "{address}"
+            );
+        }
+        assert!(may(&own, "192.168.1.21") && may(&with_own("192.168.1.20"), "192.168.1.20"));
+        // A pattern that names the address does not make it a neighbour's.
+        own = own.without_private();
+        assert_ne!(own.check([192, 168, 1, 20].into()), Err(Refused(PRIVATE)));
+    }
+
+    #[test]
+    fn a_machine_knows_its_own_addresses() {
+        assert!(is_own([127, 0, 0, 1].into()));
+        // One of documentation.
+        assert!(!is_own([192, 0, 2, 1].into()));
     }
 
     #[test]

@@ -54,15 +54,24 @@ pub(super) fn find<'r>(
     }
 }
 
+/// Words before a credential, of ours and of others.
+const SCHEMES: [&str; 4] = ["apikey", "bearer", "token", "basic"];
+
 fn from_header(header: &str) -> Result<Presented<'_>, AuthError> {
-    let (scheme, text) = header.trim().split_once(' ').ok_or(AuthError::Invalid)?;
+    let header = header.trim();
+    let (scheme, text) = header.split_once(' ').unwrap_or((header, ""));
     let text = text.trim();
-    if scheme.eq_ignore_ascii_case("apikey") {
+    let is = |known: &[&str]| known.iter().any(|known| scheme.eq_ignore_ascii_case(known));
+    if scheme.is_empty() || (is(&SCHEMES) && text.is_empty()) {
+        return Err(AuthError::Empty);
+    }
+    if is(&["apikey"]) {
         key(text)
-    } else if scheme.eq_ignore_ascii_case("bearer") {
-        token(text)
+    } else if is(&["bearer"]) {
+        // Many clients know no other scheme.
+        either(text)
     } else {
-        Err(AuthError::Invalid)
+        Err(AuthError::Scheme)
     }
 }
 
@@ -143,6 +152,36 @@ mod tests {
             find(Some("Bearer bad"), None, Some(KEY)),
             Err(AuthError::Invalid)
         ));
+        assert!(is_key(find(
+            Some(&format!("Bearer {KEY}")),
+            Some("hostd_session=a.b.c"),
+            None
+        )));
+    }
+
+    #[test]
+    fn a_header_in_another_form_is_told_the_right_one() {
+        let token = format!("Token {KEY}");
+        for (header, expected) in [
+            (KEY, AuthError::Scheme),
+            (&token, AuthError::Scheme),
+            ("Basic dXNlcjpwYXNz", AuthError::Scheme),
+            ("a.b.c", AuthError::Scheme),
+            ("", AuthError::Empty),
+            (" ", AuthError::Empty),
+            ("ApiKey", AuthError::Empty),
+            ("ApiKey  ", AuthError::Empty),
+            ("bearer", AuthError::Empty),
+            ("Basic", AuthError::Empty),
+            ("ApiKey bk", AuthError::Invalid),
+        ] {
+            let error = find(Some(header), None, None).err();
+            assert_eq!(error, Some(expected), "{header}");
+            assert_eq!(expected.code(), "invalid_credential");
+            let says = expected.to_string();
+            let says_how = says.contains("Authorization: ApiKey <key>");
+            assert_eq!(says_how, expected != AuthError::Invalid, "{says}");
+        }
     }
 
     #[test]
@@ -173,11 +212,6 @@ mod tests {
     fn malformed_keys_are_invalid() {
         let long = format!("ApiKey bk_AAAAAAAAAAAA_{}", "0".repeat(65));
         for bad in [
-            "",
-            " ",
-            "ApiKey",
-            "ApiKey ",
-            "Basic dXNlcjpwYXNz",
             "ApiKey bk",
             "ApiKey _AAAAAAAAAAAA_0123456789012345678901",
             "ApiKey bk_AAAAAAAAAAA_0123456789012345678901",

@@ -16,6 +16,16 @@ pub enum AuthError {
         "the credential is not valid; check that it was copied whole and belongs to this server"
     )]
     Invalid,
+    #[error(
+        "the header Authorization has no credential; is the variable that should hold the key empty? Send it as \
+         Authorization: ApiKey <key>"
+    )]
+    Empty,
+    #[error(
+        "the header Authorization has no scheme that this server knows; send a key as Authorization: ApiKey <key>, and a \
+         session token as Authorization: Bearer <token>"
+    )]
+    Scheme,
     #[error("the credential has expired; get a new session token or create a new key")]
     Expired,
     #[error("the credential was revoked; sign in again or create a new key")]
@@ -28,7 +38,7 @@ impl AuthError {
     pub fn code(self) -> &'static str {
         match self {
             Self::Missing => "missing_credential",
-            Self::Invalid => "invalid_credential",
+            Self::Invalid | Self::Empty | Self::Scheme => "invalid_credential",
             Self::Expired => "expired_credential",
             Self::Revoked => "revoked_credential",
         }

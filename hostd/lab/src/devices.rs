@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 use store::devices::DeviceRecord;
 use store::{Store, StoreError};
 
+mod absence;
 mod admission;
 mod configured;
 mod device;
@@ -28,11 +29,12 @@ mod usb;
 
 pub use admission::removed;
 pub use device::Device;
-pub use error::{AttachError, DeviceError, NAME_BYTES_MAX};
+pub use error::{AttachError, DeviceError, NAME_BYTES_MAX, check_name};
 pub use registered::{Dialling, Registered};
 
+use absence::{Absence, Away};
 use device::Entry;
-use error::{check_name, write_error};
+use error::write_error;
 
 /// How often an answering pod's last activity is written.
 const ACTIVITY_WRITE_INTERVAL: Duration = Duration::from_secs(60);
@@ -188,11 +190,13 @@ impl Devices {
         let mut stopped = self.stopped.subscribe();
         let mut was_there = false;
         let mut answers = false;
+        let mut absence = Absence::default();
         loop {
             let state = states.borrow_and_update().clone();
             self.changed.send_replace(());
             match &state {
                 PodState::Online(facts) => {
+                    absence.end();
                     if !std::mem::replace(&mut was_there, true) {
                         info!(id, serial = facts.identity.serial, "device online");
                     }
@@ -203,11 +207,15 @@ impl Devices {
                 }
                 PodState::Offline { reason } => {
                     was_there = false;
-                    info!(id, reason, "device offline");
+                    if absence.is_due(Away::Offline) {
+                        info!(id, reason, "device offline");
+                    }
                     self.tell_lost(&id, reason, &mut answers);
                 }
                 PodState::Reconnecting { reason, .. } => {
-                    info!(id, reason, "device lost, waiting for it to come back");
+                    if absence.is_due(Away::Lost) {
+                        info!(id, reason, "device lost, waiting for it to come back");
+                    }
                     self.tell_lost(&id, reason, &mut answers);
                 }
                 PodState::Connecting => {}
@@ -323,6 +331,15 @@ impl Devices {
             .get(id)
             .filter(|e| e.record.org == org)
             .map(Entry::view)
+    }
+
+    /// The id of the device of an organisation that has this name now.
+    #[must_use]
+    pub fn id_named(&self, org: &str, name: &str) -> Option<String> {
+        let devices = self.read();
+        let mut records = devices.values().map(|entry| &entry.record);
+        let named = records.find(|record| record.org == org && record.name == name)?;
+        Some(named.id.clone())
     }
 
     /// The pod behind a device; None when there is no such device or no pod is attached.

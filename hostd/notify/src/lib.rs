@@ -35,7 +35,7 @@ pub use limits::Limits;
 pub use outgoing::{Incoming, Outgoing, Unanswered};
 pub use raise::RaiseError;
 pub use resolver::Check;
-pub use service::{Notices, OpenError, Parts};
+pub use service::{Notices, OpenError, Parts, check};
 pub use target::repositories;
 pub use tls::AuthorityError;
 pub use webhooks::{Created, Edit, NewWebhook, WebhookError};

@@ -89,25 +89,50 @@ impl std::fmt::Debug for Notices {
     }
 }
 
+/// Whether webhooks and statuses of commits can be begun with so configured: their lists, and the files that they name.
+///
+/// # Errors
+/// The configuration cannot be used.
+pub fn check(
+    webhooks: &WebhooksConfig,
+    commit_statuses: &[CommitStatusConfig],
+) -> Result<(), OpenError> {
+    configured(webhooks, commit_statuses).map(drop)
+}
+
+/// Where webhooks may lead, how they are secured, and repositories that are told, by id.
+type Configured = (Reach, Tls, BTreeMap<String, Target>);
+
+fn configured(
+    webhooks: &WebhooksConfig,
+    commit_statuses: &[CommitStatusConfig],
+) -> Result<Configured, OpenError> {
+    let targets = commit_statuses.iter().map(|config| {
+        let target = Target::open(config).map_err(|source| OpenError::Token {
+            repository: config.repository.clone(),
+            source,
+        })?;
+        Ok((target.id.clone(), target))
+    });
+    let reach = Reach::new(&webhooks.allow, &webhooks.deny, "denied by webhooks.deny");
+    Ok((
+        reach.map_err(OpenError::Networks)?,
+        Tls::open(&webhooks.ca_file)?,
+        targets.collect::<Result<_, OpenError>>()?,
+    ))
+}
+
 impl Notices {
     /// Goes on with what is owed, which is read after this has returned. Call it on a runtime.
     ///
     /// # Errors
     /// The configuration cannot be used.
     pub fn open(parts: Parts<'_>) -> Result<Arc<Self>, OpenError> {
-        let targets = parts.commit_statuses.iter().map(|config| {
-            let target = Target::open(config).map_err(|source| OpenError::Token {
-                repository: config.repository.clone(),
-                source,
-            })?;
-            Ok((target.id.clone(), target))
-        });
-        let (allow, deny) = (&parts.webhooks.allow, &parts.webhooks.deny);
-        let reach = Reach::new(allow, deny, "denied by webhooks.deny");
+        let (reach, tls, targets) = configured(parts.webhooks, parts.commit_statuses)?;
         let inner = Arc::new(Inner {
-            reach: reach.map_err(OpenError::Networks)?,
-            tls: Tls::open(&parts.webhooks.ca_file)?,
-            targets: targets.collect::<Result<_, OpenError>>()?,
+            reach,
+            tls,
+            targets,
             links: Links::new(parts.public_url),
             store: parts.store,
             clock: parts.clock,

@@ -14,8 +14,23 @@ const DIGITS_MAX: usize = 9;
 /// A unit and how many of the smallest one it is.
 type Unit = (&'static str, u64);
 
-/// Reads a whole number with one of `units`.
+/// Reads a time as pipelines have it, for options of a command line: `500ms`, `90s`, `10m`, `2h`. It may be 0.
+///
+/// # Errors
+/// A sentence that says what to write.
+pub fn parse_time(text: &str) -> Result<std::time::Duration, String> {
+    quantity(text, TIMES, "500ms or 30m").map(std::time::Duration::from_millis)
+}
+
+/// Reads a whole number with one of `units` that is more than 0.
 fn read(text: &str, units: &[Unit], examples: &str) -> Result<u64, String> {
+    match quantity(text, units, examples) {
+        Ok(0) => Err("this must be more than 0".to_owned()),
+        read => read,
+    }
+}
+
+fn quantity(text: &str, units: &[Unit], examples: &str) -> Result<u64, String> {
     let digits = text.chars().take_while(char::is_ascii_digit).count();
     let (number, unit) = text.split_at(digits);
     let names = || {
@@ -46,7 +61,6 @@ fn read(text: &str, units: &[Unit], examples: &str) -> Result<u64, String> {
         .ok()
         .and_then(|number| number.checked_mul(*factor));
     match value {
-        Some(0) => Err("this must be more than 0".to_owned()),
         Some(value) if value <= QUANTITY_MAX => Ok(value),
         _ => Err(format!("{text} is more than any machine has: write less")),
     }
@@ -135,5 +149,37 @@ impl Visitor<'_> for Written {
 
     fn visit_i128<E>(self, number: i128) -> Result<String, E> {
         Ok(number.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::parse_time;
+
+    #[test]
+    fn options_take_the_times_of_pipelines() {
+        for (text, ms) in [
+            ("0s", 0),
+            ("250ms", 250),
+            ("90s", 90_000),
+            ("10m", 600_000),
+            ("2h", 7_200_000),
+        ] {
+            assert_eq!(parse_time(text), Ok(Duration::from_millis(ms)), "{text}");
+        }
+        for (text, says) in [
+            ("", "(ms, s, m, h)"),
+            ("10", "10 of what?"),
+            ("10 m", "` m` is no unit"),
+            ("1.5s", "`.5s` is no unit"),
+            ("10min", "`min` is no unit"),
+            ("soon", "500ms or 30m"),
+            ("-1s", "500ms or 30m"),
+        ] {
+            let refused = parse_time(text).unwrap_err();
+            assert!(refused.contains(says), "{text}: {refused}");
+        }
     }
 }

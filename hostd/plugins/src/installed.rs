@@ -12,7 +12,7 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use base::clock::Clock;
 use base::pins::Pins;
@@ -20,7 +20,7 @@ use store::plugins::{self as table, Plugin, Removal};
 use store::{Store, StoreError};
 use tokio::sync::Mutex;
 
-use crate::grant::Grant;
+use crate::granted::Kept;
 use crate::id::PluginId;
 use crate::manifest::Manifest;
 use crate::missing::Missing;
@@ -64,6 +64,8 @@ pub struct Parts {
 #[derive(Debug, Clone)]
 pub struct Installed(Arc<Inner>);
 
+type Grants = HashMap<(PluginId, String), Kept>;
+
 #[derive(Debug)]
 struct Inner {
     store: Store,
@@ -73,7 +75,8 @@ struct Inner {
     policy: Policy,
     /// One change at a time.
     changing: Mutex<()>,
-    grants: RwLock<HashMap<(PluginId, String), Arc<Grant>>>,
+    /// By plugin and organisation.
+    grants: RwLock<Grants>,
 }
 
 /// A version that was taken in.
@@ -229,7 +232,12 @@ impl Installed {
                 .store
                 .plugin_begin_removal(id.as_str(), removal, &by, at_ms)
                 .await?;
-            inner.grants().retain(|(plugin, _), _| *plugin != id);
+            inner.grants().retain(|(plugin, _), kept| {
+                if *plugin == id {
+                    kept.take_back();
+                }
+                *plugin != id
+            });
             inner.finish_removal(&plugin).await?;
             inner.sweep().await;
             Ok(())
@@ -310,8 +318,12 @@ impl Inner {
         Ok(judged?)
     }
 
-    fn grants(&self) -> RwLockWriteGuard<'_, HashMap<(PluginId, String), Arc<Grant>>> {
+    fn grants(&self) -> RwLockWriteGuard<'_, Grants> {
         self.grants.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn known_grants(&self) -> RwLockReadGuard<'_, Grants> {
+        self.grants.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn install(
@@ -383,8 +395,9 @@ impl Inner {
             return Ok(Vec::new());
         };
         let from = self.version(id, &active).await?.manifest.wants;
-        let grants = self.grants.read().unwrap_or_else(PoisonError::into_inner);
-        let own = grants.values().filter(|grant| grant.plugin == *id);
+        let grants = self.known_grants();
+        let own = grants.iter().filter(|((plugin, _), _)| plugin == id);
+        let own = own.filter_map(|(_, kept)| kept.now());
         let mut waits: Vec<_> = own
             .flat_map(|grant| grant.lacks_for_update(&from, &to))
             .collect();

@@ -16,6 +16,7 @@ pub mod cron;
 pub mod folder;
 pub mod fuzz;
 pub mod grant;
+pub mod granted;
 pub mod id;
 pub mod installed;
 pub mod interface;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::allow::Pattern;
 use crate::grant::{Devices, Grant};
+use crate::granted::Granted;
 use crate::id::PluginId;
 use crate::interface::Interface;
 use crate::missing::{Missing, Right};
@@ -64,22 +65,26 @@ pub enum Denied {
 pub struct Rights {
     plugin: PluginId,
     org: String,
-    grant: Option<Arc<Grant>>,
+    granted: Granted,
     behind: Behind,
 }
 
 impl Rights {
-    /// Those of a plugin in an organisation, of which this is the grant, if there is one. A grant of another plugin or
-    /// organisation counts as none.
+    /// Those of a plugin in an organisation, of which this is the grant, if there is one: as it is each time they are asked.
+    /// A grant of another plugin or organisation counts as none.
     #[must_use]
-    pub fn new(plugin: &PluginId, org: &str, grant: Option<Arc<Grant>>, behind: Behind) -> Self {
-        let grant = grant.filter(|grant| grant.org == org && grant.plugin == *plugin);
+    pub fn new(plugin: &PluginId, org: &str, granted: Granted, behind: Behind) -> Self {
         Self {
             plugin: plugin.clone(),
             org: org.to_owned(),
-            grant,
+            granted,
             behind,
         }
+    }
+
+    /// Returns once the grant has been taken back.
+    pub fn revoked(&self) -> impl Future<Output = ()> + Send + use<> {
+        self.granted.clone().revoked()
     }
 
     /// Id of the organisation in which it acts.
@@ -175,7 +180,7 @@ impl Rights {
     ///
     /// # Errors
     /// Why it may not send a request there.
-    pub fn may_http(&self, url: &str) -> Result<(Target, &Pattern), Denied> {
+    pub fn may_http(&self, url: &str) -> Result<(Target, Pattern), Denied> {
         self.may_send(url, |target| {
             Target {
                 query: None,
@@ -190,7 +195,7 @@ impl Rights {
     ///
     /// # Errors
     /// Why it may not send a request there.
-    pub fn may_http_with_secret(&self, url: &str) -> Result<(Target, &Pattern), Denied> {
+    pub fn may_http_with_secret(&self, url: &str) -> Result<(Target, Pattern), Denied> {
         self.may_send(url, |target| {
             let server = Target {
                 path: "/".to_owned(),
@@ -205,10 +210,11 @@ impl Rights {
         &self,
         url: &str,
         named: impl FnOnce(Target) -> String,
-    ) -> Result<(Target, &Pattern), Denied> {
+    ) -> Result<(Target, Pattern), Denied> {
         self.may_interface(Interface::HttpOut)?;
         let target: Target = url.parse()?;
-        let found = self.http().find(|pattern| pattern.matches(&target));
+        let mut patterns = self.http().into_iter();
+        let found = patterns.find(|pattern| pattern.matches(&target));
         let Some(pattern) = found else {
             return Err(self.lacks(Right::Url(named(target))));
         };
@@ -216,8 +222,12 @@ impl Rights {
     }
 
     /// The patterns of URLs that are granted, for [`redirect`](crate::allow::redirect).
-    pub fn http(&self) -> impl Iterator<Item = &Pattern> {
-        self.grant.iter().flat_map(|grant| &grant.rights.http)
+    #[must_use]
+    pub fn http(&self) -> Vec<Pattern> {
+        let grant = self.granted().ok();
+        grant.map_or_else(Vec::new, |grant| {
+            grant.rights.http.iter().cloned().collect()
+        })
     }
 
     /// # Errors
@@ -257,13 +267,15 @@ impl Rights {
         Ok(self.granted()?.store_bytes())
     }
 
-    fn granted(&self) -> Result<&Grant, Denied> {
+    /// The grant as it is now, if it lets this call be made.
+    fn granted(&self) -> Result<Arc<Grant>, Denied> {
         if let Behind::Caller(caller) = &self.behind
             && caller.org != self.org
         {
             return Err(Denied::OtherOrg);
         }
-        let grant = self.grant.as_deref();
+        let grant = self.granted.now();
+        let grant = grant.filter(|grant| grant.org == self.org && grant.plugin == self.plugin);
         let grant = grant.ok_or_else(|| self.lacks(Right::Approval))?;
         self.check(self.behind != Behind::Anyone || grant.rights.public, || {
             Right::Public

@@ -29,11 +29,11 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use clap::Args;
-use pod_sim::parse_time;
+use pipeline::parse_time;
 use tokio::task::JoinSet;
 
 use super::patience::tell;
-use super::server::{Failed, KEY, Server};
+use super::server::{Failed, KEY, Server, URL_DEFAULT};
 use address::Address;
 use bench::{Bench, Held};
 use over::{Ending, Over};
@@ -49,13 +49,8 @@ pub struct Connect {
     /// Name or id of the device
     #[arg(env = "HOSTD_DEVICE")]
     device: String,
-    /// URL of the server
-    #[arg(
-        long,
-        env = "HOSTD_URL",
-        value_name = "URL",
-        default_value = "http://127.0.0.1:8800/api"
-    )]
+    /// Address of the server, such as https://bench.example
+    #[arg(long, env = "HOSTD_URL", value_name = "URL", default_value = URL_DEFAULT)]
     url: String,
     /// PEM file of the certificate authorities to trust, in place of the public ones
     #[arg(long, env = "HOSTD_CA", value_name = "FILE")]
@@ -96,7 +91,7 @@ pub struct Connect {
     /// Use a lease that is held already, and do not give it back; its target's power is left alone
     #[arg(long, value_name = "ID", conflicts_with = "wait")]
     lease: Option<String>,
-    /// Wait in line so long for a device that somebody else has
+    /// Wait in line so long for a device that somebody else has, such as 90s or 10m
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     wait: Option<Duration>,
     /// Run a command with the bridges up, and end as it ends; its environment has their addresses

@@ -1,22 +1,23 @@
 //! `hostd console`: the UART of a device's target in a terminal, through a server.
 
 use std::io::{Read, Write};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use futures_util::{SinkExt, StreamExt};
-use http::header::AUTHORIZATION;
-use http::{HeaderValue, Request, Uri};
-use pod_sim::parse_time;
+use pipeline::parse_time;
 use pods::Parity;
 use serde_json::{Value, json};
-use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tokio_tungstenite::WebSocketStream;
-use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::{Error, Message, protocol::frame::coding::CloseCode};
+
+use super::server::{Server, URL_DEFAULT, upgrade};
+
+type Socket = WebSocketStream<Box<dyn upgrade::Connection>>;
 
 /// Time for the server to answer.
 const OPEN_WAIT: Duration = Duration::from_secs(30);
@@ -29,17 +30,15 @@ const TYPED_MAX: usize = 16;
 /// to the target line by line.
 #[derive(Debug, Args)]
 pub struct Console {
-    /// Id of the device
+    /// Name or id of the device
     #[arg(env = "HOSTD_DEVICE")]
     device: String,
-    /// The API of the server, over plain HTTP
-    #[arg(
-        long,
-        env = "HOSTD_URL",
-        value_name = "URL",
-        default_value = "http://127.0.0.1:8800/api"
-    )]
-    server: String,
+    /// Address of the server, such as https://bench.example
+    #[arg(long, alias = "server", env = "HOSTD_URL", value_name = "URL", default_value = URL_DEFAULT)]
+    url: String,
+    /// PEM file of the certificate authorities to trust, in place of the public ones
+    #[arg(long, env = "HOSTD_CA", value_name = "FILE")]
+    ca: Option<PathBuf>,
     /// API key
     #[arg(long, env = "HOSTD_KEY", hide_env_values = true)]
     key: String,
@@ -58,7 +57,7 @@ pub struct Console {
     /// End once the target has said this
     #[arg(long, value_name = "TEXT")]
     until: Option<String>,
-    /// End after this time, such as 30s; a failure if --until waits for something
+    /// End after this time, such as 30s or 10m; a failure if --until waits for something
     #[arg(long = "for", value_name = "TIME", value_parser = parse_time)]
     time: Option<Duration>,
 }
@@ -88,28 +87,19 @@ impl Console {
         })
     }
 
-    async fn open(&self) -> anyhow::Result<WebSocketStream<TcpStream>> {
-        let request = self.request().context("make the request")?;
-        let host = request.uri().authority().context("a URL with a host")?;
-        let address = (host.host().to_owned(), host.port_u16().unwrap_or(80));
-        let stream = TcpStream::connect(address)
-            .await
-            .with_context(|| format!("reach {}", self.server))?;
-        match tokio_tungstenite::client_async(request, stream).await {
+    async fn open(&self) -> anyhow::Result<Socket> {
+        let server = Server::new(&self.url, &self.key, self.ca.as_deref())?;
+        let request = upgrade::request(&server, &self.path()).context("open the console")?;
+        let connection = upgrade::connect(&server).await?;
+        match tokio_tungstenite::client_async(request, connection).await {
             Ok((socket, _)) => Ok(socket),
-            Err(Error::Http(response)) => {
-                let body = response.body().as_deref().unwrap_or_default();
-                let body: Value = serde_json::from_slice(body).unwrap_or_default();
-                let why = body["error"].as_str().unwrap_or("no reason given");
-                bail!("open the console: {}: {why}", response.status())
-            }
+            Err(Error::Http(answer)) => bail!("{}", upgrade::refused(&answer)),
             Err(error) => Err(error).context("open the console"),
         }
     }
 
-    fn request(&self) -> anyhow::Result<Request<()>> {
-        let rest = self.server.strip_prefix("http://");
-        let rest = rest.context("use this URL: only http:// is spoken here")?;
+    /// Below the URL of the API.
+    fn path(&self) -> String {
         let known = [
             ("rx", self.rx.map(u32::from)),
             ("tx", self.tx.map(u32::from)),
@@ -119,26 +109,11 @@ impl Console {
             .iter()
             .filter_map(|(name, value)| Some(format!("{name}={}", (*value)?)))
             .collect();
-        let path = format!("bench/devices/{}/uart/ws", self.device);
-        let url = format!(
-            "ws://{}/{path}?{}",
-            rest.trim_end_matches('/'),
-            query.join("&")
-        );
-        let url: Uri = url.parse().context("understand the URL or the id")?;
-        let mut request = url.into_client_request()?;
-        let key = HeaderValue::from_str(&format!("ApiKey {}", self.key));
-        let mut key = key.context("understand the key")?;
-        key.set_sensitive(true);
-        request.headers_mut().insert(AUTHORIZATION, key);
-        Ok(request)
+        let device = &self.device;
+        format!("/bench/devices/{device}/uart/ws?{}", query.join("&"))
     }
 
-    async fn carry(
-        &self,
-        mut socket: WebSocketStream<TcpStream>,
-        out: &mut impl Write,
-    ) -> anyhow::Result<()> {
+    async fn carry(&self, mut socket: Socket, out: &mut impl Write) -> anyhow::Result<()> {
         let mut typed = terminal()?;
         let mut awaited = self.until.as_deref().map(Awaited::new);
         // The one that the line does not have yet.
@@ -296,10 +271,11 @@ mod tests {
         assert!(Awaited::new("").is_in(b"x"));
     }
 
-    fn console(server: &str) -> Console {
+    fn console(url: &str) -> Console {
         Console {
             device: "01X".into(),
-            server: server.into(),
+            url: url.into(),
+            ca: None,
             key: "bk_x".into(),
             rx: Some(3),
             tx: None,
@@ -312,16 +288,14 @@ mod tests {
 
     #[test]
     fn the_request_says_what_was_asked_for() {
-        let request = console("http://bench:8800/api/").request().unwrap();
-        let url = "ws://bench:8800/api/bench/devices/01X/uart/ws?rx=3&baud=9600";
-        assert_eq!(request.uri().to_string(), url);
-        assert_eq!(request.headers()["authorization"], "ApiKey bk_x");
-        for odd in ["https://bench/api", "bench", "http://", "http://a b"] {
-            assert!(console(odd).request().is_err(), "{odd}");
+        for url in ["http://bench:8800", "http://bench:8800/api/"] {
+            let console = console(url);
+            let server = Server::new(&console.url, &console.key, None).unwrap();
+            let request = upgrade::request(&server, &console.path()).unwrap();
+            let url = "ws://bench:8800/api/bench/devices/01X/uart/ws?rx=3&baud=9600";
+            assert_eq!(request.uri().to_string(), url);
+            assert_eq!(request.headers()["authorization"], "ApiKey bk_x");
         }
-        let mut odd = console("http://bench/api");
-        odd.key = "a\nb".into();
-        assert!(odd.request().is_err());
     }
 
     #[derive(Debug, Parser)]

@@ -1,6 +1,8 @@
-//! `hostd device list | remove | admit`, while the server is stopped, and `hostd device scan`.
+//! `hostd device list | remove | admit`, while the server is stopped, `hostd device scan`, and `hostd device wiring` through a
+//! server.
 
 mod scan;
+mod wiring;
 
 use std::io::Write;
 
@@ -29,6 +31,10 @@ pub enum DeviceCommand {
     ///
     /// What the configuration has already (--config, or the file of --write) is left out.
     Scan(scan::Scan),
+    /// Show or change what the target of a device is wired to, through a running server
+    ///
+    /// The API key is taken from the environment variable HOSTD_KEY, and nowhere else.
+    Wiring(wiring::Wiring),
     /// Remove a device; a pod that is still configured stays away
     Remove(Remove),
     /// Admit a removed device again, as it was
@@ -56,6 +62,7 @@ impl DeviceCommand {
         let data = &config.data_dir;
         match self {
             Self::Scan(verb) => verb.run(config, out),
+            Self::Wiring(verb) => verb.run(out),
             Self::List => with_store(data, async |store| {
                 list(store, out).await.context("list the devices")
             })?,

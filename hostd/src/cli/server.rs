@@ -17,8 +17,11 @@ use ureq::{AsSendBody, Body, SendBody};
 
 use super::patience::{Patience, tell};
 
-/// Where the API is, if the URL has no path.
+/// Where the API is, below the server's address.
 const API: &str = "/api";
+
+/// The server's address if none is given.
+pub(super) const URL_DEFAULT: &str = "http://127.0.0.1:8800";
 
 /// The environment variable with the API key. Command lines are for every user of a machine to see.
 pub(super) const KEY: &str = "HOSTD_KEY";
@@ -68,7 +71,7 @@ pub(super) struct Refusal {
 }
 
 impl Server {
-    /// `authorities`: a PEM file of certificates to trust in place of the usual ones.
+    /// `url`: the server's address; with `/api` at its end it means the same. `authorities`: a PEM file of certificates to trust in place of the usual ones.
     ///
     /// # Errors
     /// The URL, the key or the file is not what it must be.
@@ -81,12 +84,13 @@ impl Server {
                 "use the URL {url}: it must be http:// or https://, a host, and no more than a path"
             );
         }
-        let path = match uri.path().trim_end_matches('/') {
-            "" => API,
-            path => path,
-        };
+        if key.trim().is_empty() {
+            bail!("use the key in {KEY}: it is empty");
+        }
+        let path = uri.path().trim_end_matches('/');
+        let path = path.strip_suffix(API).unwrap_or(path);
         let scheme = uri.scheme_str().unwrap_or_default();
-        let api = format!("{scheme}://{host}{path}");
+        let api = format!("{scheme}://{host}{path}{API}");
         let key = HeaderValue::from_str(&format!("ApiKey {key}"));
         // The error could show it.
         let mut key = key.map_err(|_| anyhow::anyhow!("understand the key in HOSTD_KEY"))?;

@@ -21,7 +21,7 @@ use anyhow::Context;
 use base::id;
 use clap::Args;
 use pipeline::Caps;
-use pod_sim::parse_time;
+use pipeline::parse_time;
 use serde_json::{Value, json};
 use ureq::SendBody;
 
@@ -34,7 +34,7 @@ use ended::text;
 use follow::Following;
 use form::Form;
 use patience::{Patience, tell};
-use server::{Failed, KEY, Server, retried};
+use server::{Failed, KEY, Server, URL_DEFAULT, retried};
 use sources::Sources;
 use story::Story;
 
@@ -49,13 +49,8 @@ const IDEMPOTENCY_KEY_CHARS: usize = 32;
 pub struct Submit {
     /// The pipeline, a file below the folder of the sources; - reads one that needs no sources from standard input
     file: PathBuf,
-    /// URL of the server
-    #[arg(
-        long,
-        env = "HOSTD_URL",
-        value_name = "URL",
-        default_value = "http://127.0.0.1:8800/api"
-    )]
+    /// Address of the server, such as https://bench.example
+    #[arg(long, env = "HOSTD_URL", value_name = "URL", default_value = URL_DEFAULT)]
     url: String,
     /// PEM file of the certificate authorities to trust, in place of the public ones
     #[arg(long, env = "HOSTD_CA", value_name = "FILE")]

@@ -88,6 +88,7 @@ impl Host for View<'_> {
     ) -> Result<Page, Error> {
         let caller = self.context.caller.as_ref().ok_or(Error::NotFound)?;
         let limit = limit.clamp(1, LIST_MAX) as usize;
+        let device = device.map(|which| self.door.id_of(&which));
         if let Some(rule) = cursor.as_deref().and_then(cursor_rule) {
             return Err(Error::Invalid(("cursor".to_owned(), rule.to_owned())));
         }

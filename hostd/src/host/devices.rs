@@ -71,6 +71,16 @@ impl Host for View<'_> {
         Ok(self.shown(&device))
     }
 
+    async fn chip_fault(&mut self, name: String) -> Option<String> {
+        // It reads the descriptions of all chips.
+        let checked = tokio::task::spawn_blocking(move || flash::check_chip(&name));
+        match checked.await {
+            Ok(checked) => checked.err().map(|error| error.to_string()),
+            // Nobody is kept from storing what could not be looked at.
+            Err(_) => None,
+        }
+    }
+
     async fn rename(&mut self, id: String, name: String) -> Result<WitDevice, Error> {
         let org = self.changeable_device(&id)?.record.org;
         if self.is_taken_as(&org, &name, &id) {

@@ -59,6 +59,16 @@ pub(super) fn device(devices: &Devices, caller: &Verified, id: &str) -> Option<D
     caller.may_use_id(&device.record.id).then_some(device)
 }
 
+/// The id of the device that a caller means by an id or a name; what was given, if it is no name of a device that the caller
+/// may use.
+pub(crate) fn id_of(devices: &Devices, caller: &Verified, which: String) -> String {
+    if devices.get(caller.org(), &which).is_some() {
+        return which;
+    }
+    let named = devices.id_named(caller.org(), &which);
+    named.filter(|id| caller.may_use_id(id)).unwrap_or(which)
+}
+
 /// Ids of the devices with these names. A token is bound to ids, so a rename does not change
 /// access.
 ///
@@ -94,6 +104,14 @@ impl Door<'_> {
     /// The device with this id, if the caller may use it.
     pub(crate) fn device(&self, id: &str) -> Option<Device> {
         device(self.devices, self.context.caller.as_ref()?, id)
+    }
+
+    /// The id of the device that the caller means by an id or a name.
+    pub(super) fn id_of(&self, which: &str) -> String {
+        match self.context.caller.as_ref() {
+            Some(caller) => id_of(self.devices, caller, which.to_owned()),
+            None => which.to_owned(),
+        }
     }
 
     /// The device with this name, if the caller may use it: the one it has held since before a
@@ -134,15 +152,17 @@ impl Door<'_> {
         }
     }
 
-    /// Let the request watch a device.
-    pub(super) fn look(&self, device: &str) -> Result<Beside, Refused> {
-        let looked = self.at_the_door(|caller| self.leases.look(caller, device));
+    /// Let the request watch a device, which it names by its id or its name.
+    pub(super) fn look(&self, which: &str) -> Result<Beside, Refused> {
+        let device = self.id_of(which);
+        let looked = self.at_the_door(|caller| self.leases.look(caller, &device));
         looked.map_err(|error| self.refused(error))
     }
 
-    /// Let what the request begins drive a device, until a lease takes it away.
-    pub(super) fn enter(&self, device: &str) -> Result<Entered, Refused> {
-        let entered = self.at_the_door(|caller| self.leases.enter(caller, device));
+    /// Let what the request begins drive a device, which it names by its id or its name, until a lease takes it away.
+    pub(super) fn enter(&self, which: &str) -> Result<Entered, Refused> {
+        let device = self.id_of(which);
+        let entered = self.at_the_door(|caller| self.leases.enter(caller, &device));
         entered.map_err(|error| self.refused(error))
     }
 
@@ -153,12 +173,13 @@ impl Door<'_> {
         driven.map_err(|busy| Refused::Held(self.told(&busy)))
     }
 
-    /// Let the request watch a device, and drive it if nothing is in the way.
+    /// Let the request watch a device, which it names by its id or its name, and drive it if nothing is in the way.
     pub(super) fn join(
         &self,
-        device: &str,
+        which: &str,
     ) -> Result<(Beside, Result<Visit, leases::Busy>), Refused> {
-        let joined = self.at_the_door(|caller| self.leases.join(caller, device));
+        let device = self.id_of(which);
+        let joined = self.at_the_door(|caller| self.leases.join(caller, &device));
         joined.map_err(|error| self.refused(error))
     }
 

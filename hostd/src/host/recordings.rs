@@ -152,6 +152,7 @@ impl Host for View<'_> {
             .ok_or(Error::NotFound)?
             .org()
             .to_owned();
+        let device = device.map(|which| self.door.id_of(&which));
         if let Some(device) = &device {
             self.door.device(device).ok_or(Error::NotFound)?;
         } else if self.context.is_restricted() {

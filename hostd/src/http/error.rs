@@ -44,6 +44,21 @@ impl ApiError {
         )
     }
 
+    /// There is no endpoint at `path`, but one at `meant`.
+    #[must_use]
+    pub fn other_endpoint(path: &str, meant: &str, why: &str) -> Self {
+        let shown = |path: &str| -> String { path.chars().take(120).collect() };
+        Self::new(
+            StatusCode::NOT_FOUND,
+            "not_found",
+            format!(
+                "there is no endpoint {}; did you mean {}? {why}",
+                shown(path),
+                shown(meant)
+            ),
+        )
+    }
+
     #[must_use]
     pub fn method_not_allowed(allow: &str) -> Self {
         let mut error = Self::new(

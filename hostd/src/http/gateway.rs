@@ -16,9 +16,10 @@ use http::{Extensions, HeaderValue, Request, Response, StatusCode, Version};
 use hyper::body::Incoming;
 use hyper::upgrade::OnUpgrade;
 use runtime::ReplyBody;
-use tracing::{error, info};
+use tracing::{debug, error};
 
 use crate::groups::Group;
+use crate::host::door;
 use crate::host::uploads::Inbound;
 use crate::http::arrivals::Arrivals;
 use crate::http::body::{self, ReadError, ResponseBody};
@@ -32,7 +33,7 @@ use crate::http::origin;
 use crate::http::peer::{self, Peer};
 use crate::http::rate::Rate;
 use crate::http::relay::Relayed;
-use crate::http::routes::{Entry, Match, PATH_BYTES_MAX, RouteTable};
+use crate::http::routes::{API_BASE, Entry, Match, PATH_BYTES_MAX, RouteTable};
 use crate::http::socket::{self, Sockets};
 use crate::plugin::{Loaded, Plugins};
 use crate::services::Services;
@@ -103,30 +104,12 @@ impl Gateway {
         let method = request.method().clone();
         let version = request.version();
         let path = request.uri().path().to_owned();
-        let sources = Sources {
-            groups: &self.groups,
-            plugins: &self.plugins,
-            arrivals: &self.arrivals,
-        };
-        let headers = request.headers();
         let is_reserved = is_reserved(request.extensions());
         let relayed = request.extensions().get::<Relayed>().cloned();
-        let native = match relayed {
-            Some(_) if native::owns(&path) => Some((UNROUTED, Err(outside_only()))),
-            _ => self.native.answer(&method, &path, headers, &sources),
-        };
-        let dials = Step::of(&path);
-        let is_dial = dials.is_some();
-        let (route, result) = match native {
-            Some((name, _)) if is_reserved && !native::is_health(name) => {
-                (name.to_owned(), Err(ApiError::crowded()))
-            }
-            Some((name, result)) => (name.to_owned(), result),
-            None if dials.is_some() && relayed.is_some() => ("dial".to_owned(), Err(job_only())),
-            None => match dials {
-                Some(step) => self.dialled(step, request, &request_id).await,
-                None => self.route(request, &request_id).await,
-            },
+        let is_dial = Step::of(&path).is_some();
+        let (route, result) = match head::refused(&request) {
+            Some(error) => (UNROUTED.to_owned(), Err(error)),
+            None => self.asked(request, &request_id).await,
         };
         let mut response = result.unwrap_or_else(|e| e.into_response(&request_id));
         let status = response.status();
@@ -148,7 +131,7 @@ impl Gateway {
         let status = status.as_u16();
         self.native.metrics.record(&route, status, took);
         // The path without its query: tokens travel there on WebSocket URLs.
-        info!(
+        debug!(
             request_id,
             %method,
             path,
@@ -159,6 +142,39 @@ impl Gateway {
             "request"
         );
         response
+    }
+
+    /// Name of the route, and the answer.
+    async fn asked(
+        &self,
+        request: Request<Incoming>,
+        request_id: &str,
+    ) -> (String, Result<Response<ResponseBody>, ApiError>) {
+        let sources = Sources {
+            groups: &self.groups,
+            plugins: &self.plugins,
+            arrivals: &self.arrivals,
+        };
+        let (method, path) = (request.method(), request.uri().path());
+        let is_relayed = request.extensions().get::<Relayed>().is_some();
+        let native = match is_relayed && native::owns(path) {
+            true => Some((UNROUTED, Err(outside_only()))),
+            false => self
+                .native
+                .answer(method, path, request.headers(), &sources),
+        };
+        let dials = Step::of(path);
+        match native {
+            Some((name, _)) if is_reserved(request.extensions()) && !native::is_health(name) => {
+                (name.to_owned(), Err(ApiError::crowded()))
+            }
+            Some((name, result)) => (name.to_owned(), result),
+            None if dials.is_some() && is_relayed => ("dial".to_owned(), Err(job_only())),
+            None => match dials {
+                Some(step) => self.dialled(step, request, request_id).await,
+                None => self.route(request, request_id).await,
+            },
+        }
     }
 
     async fn route(
@@ -222,17 +238,23 @@ impl Gateway {
             }
             Match::None => {
                 let absent = self.plugins.absent(path);
-                Err(unrouted(
-                    absent.unwrap_or_else(|| ApiError::not_found(path)),
-                ))
+                Err(unrouted(absent.unwrap_or_else(|| {
+                    self.no_endpoint(head.method.as_str(), path)
+                })))
             }
             Match::OtherMethod(allow) => Err(unrouted(ApiError::method_not_allowed(&allow))),
-            Match::Found { entry, params } => {
+            Match::Found { entry, mut params } => {
                 let caller = self.authenticate(entry, head);
                 let caller = caller.map_err(|error| Refusal {
                     route: entry.declared.name.clone(),
                     error,
                 })?;
+                if let (Some(caller), Some(which), true) =
+                    (&caller, params.first_mut(), entry.is_of_device())
+                {
+                    let given = std::mem::take(which);
+                    *which = door::id_of(&self.services.devices, caller, given);
+                }
                 Ok(Admitted {
                     entry,
                     plugin,
@@ -241,6 +263,28 @@ impl Gateway {
                     caller,
                 })
             }
+        }
+    }
+
+    /// There is no such endpoint; if the path has the API's prefix twice or not at all, which one was meant.
+    fn no_endpoint(&self, method: &str, path: &str) -> ApiError {
+        let is_known = |path: &str| {
+            native::owns(path) || !matches!(self.table.find(method, path), Match::None)
+        };
+        let twice = path
+            .strip_prefix(API_BASE)
+            .filter(|rest| rest.starts_with(API_BASE) && is_known(rest));
+        let without = format!("{API_BASE}{path}");
+        match twice {
+            Some(meant) => ApiError::other_endpoint(
+                path,
+                meant,
+                "the server's address, as in HOSTD_URL, ends before /api",
+            ),
+            None if is_known(&without) => {
+                ApiError::other_endpoint(path, &without, "the API is below /api")
+            }
+            None => ApiError::not_found(path),
         }
     }
 

@@ -11,7 +11,7 @@ use std::task::{Context, Poll};
 use http::StatusCode;
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tracing::info;
+use tracing::debug;
 
 use super::flow::Flows;
 use base::id;
@@ -98,11 +98,12 @@ fn answer(status: StatusCode, date: &str) -> Vec<u8> {
         ),
         _ => (
             "invalid_request",
-            "this is no HTTP request that can be read; check its first line and its header fields",
+            "this is no HTTP request that can be read in one way only; check its first line and its header fields, end each \
+             line with CR LF, and send Content-Length or Transfer-Encoding, not both",
         ),
     };
     let request_id = id::request_id();
-    info!(
+    debug!(
         request_id,
         status = status.as_u16(),
         "a head that cannot be read"

@@ -12,6 +12,9 @@ pub(crate) const API_BASE: &str = "/api";
 /// `/api/benchpod/…` is `/api/bench/…` for published clients.
 const ALIAS: (&str, &str) = ("benchpod", "bench");
 
+/// How patterns begin whose first parameter is a device's id.
+const OF_DEVICE: &str = "/bench/devices/{id}";
+
 /// Method of routes that take WebSocket upgrades.
 pub const SOCKET: &str = "WS";
 
@@ -219,6 +222,12 @@ impl Entry {
             }
         }
         (parts.len() == self.segments.len()).then_some(params)
+    }
+
+    /// Whether its first parameter is a device's id.
+    #[must_use]
+    pub fn is_of_device(&self) -> bool {
+        self.declared.pattern.starts_with(OF_DEVICE)
     }
 
     /// The method that requests come with.

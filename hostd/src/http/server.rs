@@ -24,6 +24,7 @@ use crate::http::connections::{ConnectionLimits, Connections, Numbered, Seat};
 use crate::http::floods::Floods;
 use crate::http::flow::{Asked, Flowing, Flows};
 use crate::http::gateway::Gateway;
+use crate::http::heads::Strict;
 use crate::http::patience::Patience;
 use crate::http::peer::Peer;
 use crate::http::rejection::Rejections;
@@ -191,6 +192,7 @@ impl Server {
             }
         };
         let stream = Patience::new(stream, write_wait, upgraded.clone());
+        let stream = Strict::new(stream, upgraded.clone());
         let stream = Floods::new(stream, cut);
         let stream = Rejections::new(stream, flows.clone(), refused);
         let service = {

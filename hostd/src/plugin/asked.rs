@@ -24,6 +24,16 @@ const HOST_OWNED: [&str; 7] = [
 /// Prefix of more of them.
 const HOST_OWNED_PREFIX: &str = "access-control-";
 
+/// A header's name as programs may read it: what hands headers on as variables (CGI, WSGI, Rack, PHP) makes one of all that
+/// differ in what is neither letter nor digit.
+pub(super) fn plain(name: &str) -> String {
+    let letter = |letter: char| match letter {
+        _ if letter.is_ascii_alphanumeric() => letter.to_ascii_lowercase(),
+        _ => '-',
+    };
+    name.chars().map(letter).collect()
+}
+
 /// A request for a plugin.
 #[derive(Debug)]
 pub struct Asked {
@@ -39,7 +49,7 @@ impl Asked {
         let below = path.strip_prefix(PREFIX).unwrap_or_default();
         let path = below.find('/').map_or("/", |at| &below[at..]);
         let mut headers = request.headers;
-        headers.retain(|(name, _)| !runtime::is_withheld(name));
+        headers.retain(|(name, _)| !runtime::is_withheld(&plain(name)));
         let request = wit::Request {
             id: request.id,
             route: request.route,

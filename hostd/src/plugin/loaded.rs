@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use plugins::cache::Hold;
+use plugins::granted::Granted;
 use plugins::interface::Interface;
 use plugins::manifest::Manifest;
 use plugins::rights::{Behind, Rights};
@@ -360,7 +361,7 @@ pub(super) fn options(manifest: &Manifest) -> GuestOptions {
 
 /// The data of an instance that waits: nobody's call, with no right.
 fn nobodys(services: &Arc<Services>, facts: &Arc<Facts>) -> PluginCall {
-    let rights = Rights::new(&facts.id, "", None, Behind::Anyone);
+    let rights = Rights::new(&facts.id, "", Granted::none(), Behind::Anyone);
     let context = Context {
         group: facts.id.as_str().into(),
         request_id: "load".to_owned(),

@@ -37,7 +37,7 @@ pub(super) const INCOMING: &str = "wasi:http/incoming-handler";
 /// Group of its routes in the plugin's route table, behind the plugin's own and those of reports.
 pub(super) const GROUP: usize = 2;
 
-/// Request headers that say for whom a request is made. A client's own are dropped.
+/// Request headers that say for whom a request is made. A client's own are dropped, and what a plugin may take for one.
 const CALLER_PREFIX: &str = "x-hostd-";
 
 /// The part of the path that the plugin does not see, for links to itself.
@@ -145,6 +145,7 @@ impl Proxy {
         let (guest, id) = (self.0.clone(), asked.request.id.clone());
         let (facts, method) = (call.facts.clone(), asked.request.method.clone());
         let (plugin, request_id) = (facts.id.clone(), id.clone());
+        let revoked = call.rights.revoked();
         let handle = Handle {
             asked: asked.request,
             plugin: plugin.clone(),
@@ -174,9 +175,16 @@ impl Proxy {
                 };
                 tokio::spawn(async move {
                     // Whoever reads the response is told by its end what becomes of it; the runtime logs what fails.
-                    if reading::while_read(run, taken).await.is_none() {
-                        let told = "ended: nobody reads its answer any more";
-                        facts.logs.write(Level::Info, &request_id, told);
+                    let why = tokio::select! {
+                        biased;
+                        () = revoked => Some("ended: what it was granted was taken back"),
+                        ended = reading::while_read(run, taken) => match ended {
+                            None => Some("ended: nobody reads its answer any more"),
+                            Some(_) => None,
+                        },
+                    };
+                    if let Some(why) = why {
+                        facts.logs.write(Level::Info, &request_id, why);
                     }
                 });
                 reply
@@ -242,8 +250,9 @@ fn request(asked: wit::Request, plugin: &PluginId, read_by: Instant) -> Request 
     let given = |wanted: &str| asked.headers.iter().find(|(name, _)| name == wanted);
     let authority = given("host").map_or_else(|| "localhost".to_owned(), |(_, host)| host.clone());
     let is_passed_on = |name: &str| {
-        !virtual_wasi::http::is_forbidden(name)
-            && !REPLACED.contains(&name)
+        let name = asked::plain(name);
+        !virtual_wasi::http::is_forbidden(&name)
+            && !REPLACED.contains(&name.as_str())
             && !name.starts_with(CALLER_PREFIX)
     };
     let passed_on = asked.headers.iter().filter(|(name, _)| is_passed_on(name));

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use dispatch::JobError;
 use identity::Credential;
 use lab::captures::CaptureError;
+use plugins::interface::Interface;
 use store::captures::CaptureRecord;
 use store::jobs::Job;
 
@@ -40,6 +41,16 @@ impl Sight<'_> {
             return Ok(record);
         }
         Err(unknown("capture", id))
+    }
+
+    /// That a capture which the call has open is still for it.
+    pub(super) fn still(&self, record: &CaptureRecord) -> Result<(), Error> {
+        self.acting.interface(Interface::Captures)?;
+        self.acting.scope(CAPTURES)?;
+        match self.is_seen(record) {
+            true => Ok(()),
+            false => Err(unknown("capture", &record.id)),
+        }
     }
 
     /// Whether the captures of its device are for this call. Those of a device that was removed are for whoever is not

@@ -217,7 +217,7 @@ fn the_commands_that_install_a_template_work_as_they_stand() {
             .current_dir(&built.folder)
             .env("HOSTD", binary().unwrap())
             .env("DATA", data)
-            .env("HOSTD_URL", format!("{}/api", bench.server.url))
+            .env("HOSTD_URL", &bench.server.url)
             .env("HOSTD_KEY", &bench.server.api_key)
             .output()
             .unwrap();

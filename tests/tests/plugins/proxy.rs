@@ -194,6 +194,24 @@ fn a_call_that_works_for_nobody_is_ended() {
 }
 
 #[test]
+fn an_answer_that_has_begun_ends_when_the_plugin_is_revoked() {
+    let bench = bench("[limits]\nin_flight = 1\ndeadline_ms = 60000\n");
+    let head = format!("GET {} HTTP/1.1\r\n", path("/crime/deaf"));
+    let mut begun = raw(&bench.server, &head);
+    let mut first = [0; 12];
+    begun.read_exact(&mut first).unwrap();
+    assert_eq!(&first, b"HTTP/1.1 200");
+    bench.plugin(&["revoke", PROXY]).ok();
+    let mut rest = Vec::new();
+    let _ = begun.read_to_end(&mut rest);
+    assert!(!rest.ends_with(b"0\r\n\r\n"), "a part passes for the whole");
+    log_has(&bench, "taken back");
+    // Its place is free again.
+    bench.plugin(&["approve", PROXY]).ok();
+    assert_eq!(get(&bench, "/mark").text, MARK);
+}
+
+#[test]
 fn a_reader_that_does_not_read_holds_memory_and_no_instance() {
     let bench = bench("[limits]\nin_flight = 1\ncompute_ms = 10000\ndeadline_ms = 20000\n");
     // Less than waits for a reader, far more than a connection holds.

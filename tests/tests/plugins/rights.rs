@@ -11,6 +11,9 @@ use super::{Bench, ID, WANTS, call, function, key, mark_of, with_key};
 /// Where plugins may send requests, and nobody is: the loopback, which only the server reaches.
 const NOWHERE: &str = "http://127.0.0.1:9/x";
 
+/// Calls that end by themselves after the test has given up.
+const LONG: &str = "deadline_ms = 60000\ncompute_ms = 30000\n";
+
 /// Functions that need a grant, as the test's plugin calls them, and the interface. What they are about is filled in.
 fn guarded(device: &str, capture: &str, job: Option<&str>) -> Vec<(&'static str, Value)> {
     let of = |name: &str| json!({"function": name, "device": device});
@@ -333,4 +336,41 @@ fn public_routes_need_the_grant_and_scoped_ones_the_scope() {
     bench.get("/mark").expect_error(403, "not_granted");
     bench.plugin(&["approve", ID]).ok();
     assert!(mark_of(&bench.get("/mark")).starts_with("MARK"));
+}
+
+/// What an administrator takes back ends what is under way: a call that asks the host for something, one that only computes,
+/// and one whose answer has begun.
+#[test]
+fn revoking_ends_calls_that_are_under_way() {
+    let bench = Bench::unlimited();
+    let folder = bench.version("1.0.0", WANTS, LONG);
+    bench
+        .plugin(&["install", &folder.display().to_string()])
+        .ok();
+    bench.plugin(&["approve", ID]).ok();
+    let in_flight = format!("hostd_plugin_calls_in_flight{{plugin=\"{ID}\"");
+    for crime in ["keys", "loop"] {
+        let client = bench.client();
+        let path = format!("/api/x/{ID}/crime/{crime}");
+        let called = std::thread::spawn(move || client.get(&path).unwrap());
+        let is_in = |page: &Value| {
+            let mut lines = page.as_str().unwrap().lines();
+            lines.any(|line| line.starts_with(&in_flight) && line.ends_with(" 1"))
+        };
+        let metrics = || {
+            bench
+                .server
+                .anonymous()
+                .get("/metrics")
+                .unwrap()
+                .text
+                .into()
+        };
+        tests::until(metrics, is_in).unwrap();
+        bench.plugin(&["revoke", ID]).ok();
+        called.join().unwrap().expect_error(403, "not_granted");
+        tests::until(metrics, |page| !is_in(page)).unwrap();
+        bench.plugin(&["approve", ID]).ok();
+        assert!(mark_of(&bench.get("/mark")).starts_with("MARK"), "{crime}");
+    }
 }

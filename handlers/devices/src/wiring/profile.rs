@@ -1,24 +1,39 @@
 //! A wiring profile as a member of a body, and as JSON Schema. The rules of both are those of the parent
 //! module.
 
-use guest::{Fields, Shape, flag, integer, text};
+use guest::{ApiError, Fields, Shape, flag, integer, text};
 use schemars::{Schema, json_schema};
 use serde_json::{Map, Value, json};
 
 use super::{
     BAUD, CHANNELS, DIRECTIONS, I2C_ADDRESSES, NAME_CHARS_MAX, NUMBERS, ROLES, SIGNALS_MAX,
-    TARGET_CHARS_MAX, TEXT_CHARS_MAX, check, i2c_addresses,
+    TARGET_CHARS_MAX, TEXT_CHARS_MAX, check, check_changes, i2c_addresses,
 };
 
-/// An object that [`check`] accepts, read as it is.
-pub(crate) struct Profile;
+/// An object, read as it is.
+pub(crate) enum Profile {
+    /// One that [`check`] accepts.
+    Whole,
+    /// One that [`check_changes`] accepts.
+    Changes,
+}
+
+impl Profile {
+    fn check(&self, profile: &Map<String, Value>) -> Result<(), ApiError> {
+        match self {
+            Self::Whole => check(profile),
+            Self::Changes => check_changes(profile),
+        }
+    }
+}
 
 impl Shape for Profile {
     type Value = Map<String, Value>;
 
     fn read(&self, value: &Value) -> Result<Map<String, Value>, String> {
         let profile = value.as_object().ok_or("must be an object")?;
-        check(profile).map_err(|error| format!("is wrong: {}", error.message))?;
+        self.check(profile)
+            .map_err(|error| format!("is wrong: {}", error.message))?;
         Ok(profile.clone())
     }
 
@@ -32,7 +47,7 @@ impl Shape for Profile {
             fields.problem(name, "must be an object");
             return None;
         };
-        let Err(error) = check(&profile) else {
+        let Err(error) = self.check(&profile) else {
             return Some(profile);
         };
         for problem in error.fields {

@@ -3,7 +3,7 @@
 use guest::testing::mutations;
 use serde_json::{Map, Value, json};
 
-use super::{check, completed, defaults, warnings};
+use super::{changed, check, check_changes, completed, defaults, warnings};
 
 fn object(value: Value) -> Map<String, Value> {
     value.as_object().unwrap().clone()
@@ -98,4 +98,24 @@ fn mutated_profiles_never_panic() {
             let _ = (check(&profile), warnings(&profile));
         }
     });
+}
+
+#[test]
+fn changes_are_judged_with_what_stays() {
+    let stored = object(json!({"uart_rx": 3, "uart_tx": 6, "swd_target": "stm32f030r8"}));
+    // By the defaults, the other line of the UART has this channel.
+    let changes = object(json!({"uart_rx": 4}));
+    assert!(check_changes(&changes).is_ok() && check(&changes).is_err());
+    let profile = changed(Some(stored.clone()), &changes);
+    assert!(check(&profile).is_ok());
+    assert_eq!(profile["swd_target"], "stm32f030r8");
+    assert_eq!(
+        (&profile["uart_rx"], &profile["uart_tx"]),
+        (&json!(4), &json!(6))
+    );
+    let twice = changed(Some(stored), &object(json!({"uart_rx": 6})));
+    assert!(check(&twice).is_err());
+    assert_eq!(changed(None, &changes), changes);
+    assert!(check_changes(&object(json!({"uart_rx": 99}))).is_err());
+    assert!(check_changes(&object(json!({"uart_rx": 3, "uart_tx": 3}))).is_err());
 }

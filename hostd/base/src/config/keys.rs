@@ -8,8 +8,25 @@ use super::{Config, ConfigError};
 /// Prefix of environment variables: `http.listen` is `HOSTD_HTTP_LISTEN`.
 pub(super) const ENV_PREFIX: &str = "HOSTD_";
 
-/// Lists of tables. The type of each checks its entries.
-const LISTS: [&str; 2] = ["commit_status", "devices"];
+/// Lists of tables, as a file has them, and what each entry is. The type of each checks its entries.
+pub const LISTS: [(&str, &str); 2] = [
+    (
+        "[[commit_status]]",
+        "a repository whose commits are marked with how jobs end: provider, repository, organisation, token_file",
+    ),
+    (
+        "[[devices]]",
+        "a device: name and address, or with address = \"parts\" the tables of its parts",
+    ),
+];
+
+/// Names of the lists.
+fn lists() -> impl Iterator<Item = &'static str> {
+    LISTS.iter().map(|(name, _)| name.trim_matches(['[', ']']))
+}
+
+/// How much of a name must be there for another to be meant by it, from 0 to 1.
+const LIKE: f64 = 0.7;
 
 /// All keys of the configuration file, except those of lists: `[[commit_status]]` and `[[devices]]`.
 pub const KEYS: &[(&str, &str)] = &[
@@ -411,7 +428,7 @@ pub(super) fn of_variable(name: &str) -> Result<&'static str, ConfigError> {
 pub(super) fn check(table: &Table, prefix: &str, origin: &str) -> Result<(), ConfigError> {
     for (name, value) in table {
         let key = format!("{prefix}{name}");
-        if LISTS.contains(&key.as_str()) {
+        if lists().any(|list| list == key) {
             continue;
         }
         let section = format!("{key}.");
@@ -419,24 +436,48 @@ pub(super) fn check(table: &Table, prefix: &str, origin: &str) -> Result<(), Con
         match value {
             Value::Table(inner) if is_section => check(inner, &section, origin)?,
             _ if KEYS.iter().any(|(k, _)| *k == key) => {}
-            _ => {
-                return Err(unknown(
-                    &key,
-                    origin,
-                    KEYS.iter().map(|(k, _)| (*k).to_owned()),
-                ));
-            }
+            _ => return Err(unknown(&key, origin, names())),
         }
     }
     Ok(())
 }
 
+/// Whatever a file may name: keys, sections and lists.
+fn names() -> impl Iterator<Item = String> {
+    let keys = KEYS.iter().map(|(key, _)| *key);
+    let sections = KEYS
+        .iter()
+        .filter_map(|(key, _)| Some(key.split_once('.')?.0));
+    keys.chain(sections).chain(lists()).map(str::to_owned)
+}
+
 fn unknown(key: &str, origin: &str, known: impl Iterator<Item = String>) -> ConfigError {
-    let best =
-        known.max_by(|a, b| strsim::jaro_winkler(key, a).total_cmp(&strsim::jaro_winkler(key, b)));
+    let best = nearest(key, known);
     ConfigError::UnknownKey {
         key: key.into(),
         origin: origin.into(),
         hint: best.map_or_else(String::new, |best| format!("; did you mean {best}?")),
     }
+}
+
+/// The name that somebody most likely meant: one that differs in a few letters, or the only one with this key in another
+/// section.
+fn nearest(key: &str, known: impl Iterator<Item = String>) -> Option<String> {
+    let known: Vec<String> = known.collect();
+    let likeness = |name: &String| strsim::normalized_damerau_levenshtein(key, name);
+    let best = known
+        .iter()
+        .max_by(|a, b| likeness(a).total_cmp(&likeness(b)))
+        .filter(|best| likeness(best) >= LIKE);
+    let elsewhere = || {
+        let last = |name: &'_ str| {
+            name.rsplit_once('.')
+                .map_or("", |(_, last)| last)
+                .to_owned()
+        };
+        let wanted = key.rsplit('.').next().unwrap_or(key);
+        let mut found = known.iter().filter(|name| last(name) == wanted);
+        found.next().filter(|_| found.next().is_none())
+    };
+    best.or_else(elsewhere).cloned()
 }

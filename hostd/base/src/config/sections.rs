@@ -335,6 +335,19 @@ impl Default for HttpConfig {
     }
 }
 
+/// Whether a server can listen there: a name or an address, in brackets if it has colons, and a port.
+pub(super) fn is_listen_address(text: &str) -> bool {
+    let Some((host, port)) = text.rsplit_once(':') else {
+        return false;
+    };
+    let is_bracketed = host
+        .strip_prefix('[')
+        .and_then(|host| host.strip_suffix(']'))
+        .is_some_and(|host| host.parse::<std::net::Ipv6Addr>().is_ok());
+    let is_plain = !host.is_empty() && !host.contains([':', '[', ']', ' ']);
+    (is_bracketed || is_plain) && port.parse::<u16>().is_ok()
+}
+
 impl Default for LogConfig {
     fn default() -> Self {
         Self {

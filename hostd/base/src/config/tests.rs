@@ -93,6 +93,28 @@ fn mistakes_are_named() {
         ("[htp]\nlisten = \"a:1\"", None, "unknown key htp"),
         ("http = 3", None, "unknown key http"),
         ("[http", None, "parse"),
+        ("[[device]]\nname = \"x\"", None, "did you mean devices?"),
+        ("[htp]\nlisten = \"a:1\"", None, "did you mean http?"),
+        ("public_url = \"\"", None, "did you mean http.public_url?"),
+        (
+            "[http]\nping_ms = 1000\ndrain_ms = \"soon\"",
+            None,
+            "line 3",
+        ),
+        ("[[devices]]\nname = \"x\"\naddress = 3", None, "line 3"),
+        (
+            "[http]\nlisten = \"0.0.0.0\"",
+            None,
+            "http.listen: must be an address and a port",
+        ),
+        ("[http]\nlisten = \"::1:80\"", None, "http.listen"),
+        ("[http]\nlisten = \"a:65536\"", None, "http.listen"),
+        ("[log]\nlevel = \"info,pods=loud\"", None, "log.level"),
+        (
+            "[[devices]]\nname = \"x\"\naddress = \"sim:v3\"\n[[devices]]\nname = \"x\"\naddress = \"sim:v4\"",
+            None,
+            "devices[1].name: x is the name of another entry",
+        ),
         ("[http]\ndrain_ms = \"soon\"", None, "drain_ms"),
         (
             "[handlers]\nin_flight_max = 0",
@@ -153,6 +175,31 @@ fn mistakes_are_named() {
         let error = load(text, &env, &[]).unwrap_err().to_string();
         assert!(error.contains(expected), "{text}: {error}");
     }
+}
+
+#[test]
+fn nothing_is_suggested_that_is_far_from_what_was_written() {
+    for text in [
+        "[[benches]]\nname = \"x\"",
+        "[http]\nzzz = 1",
+        "colour = \"red\"",
+    ] {
+        let error = load(text, &[], &[]).unwrap_err().to_string();
+        assert!(error.contains("unknown key"), "{error}");
+        assert!(!error.contains("did you mean"), "{error}");
+    }
+}
+
+#[test]
+fn names_are_checked_by_whoever_has_the_rule() {
+    let text = "[[devices]]\nname = \"x\"\naddress = \"sim:v3\"\n\n[[devices]]\nname = \"a b\"\naddress = \"sim:v4\"";
+    let config = load(text, &[], &[]).unwrap();
+    let usable = |name: &str| match name.contains(' ') {
+        true => Err("has a space"),
+        false => Ok(()),
+    };
+    let error = config.check_names(usable).unwrap_err().to_string();
+    assert_eq!(error, "key devices[1].name: has a space");
 }
 
 #[test]

@@ -47,7 +47,10 @@ pub enum AttachError {
 }
 
 /// The rule for device names: they appear in URLs, headers and command lines.
-pub(super) fn check_name(name: &str) -> Result<(), DeviceError> {
+///
+/// # Errors
+/// It breaks the rule, [`DeviceError::BadName`].
+pub fn check_name(name: &str) -> Result<(), DeviceError> {
     let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-');
     if (1..=NAME_BYTES_MAX).contains(&name.len()) && name.bytes().all(plain) {
         return Ok(());

@@ -1,12 +1,14 @@
 //! What operators decide about plugins: whether they serve, what they are granted, and what is set for them.
 
-use std::sync::{Arc, PoisonError};
+use std::collections::hash_map::Entry;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use store::plugins::{self as table, Plugin, State};
 
 use super::{ITSELF, Installed, InstalledError};
 use crate::grant::Grant;
+use crate::granted::{Granted, Kept};
 use crate::id::PluginId;
 use crate::manifest::Manifest;
 
@@ -84,20 +86,27 @@ impl Installed {
         self.apart(|inner| async move {
             inner.store.plugin_grant_put(grant.to_record()).await?;
             let key = (grant.plugin.clone(), grant.org.clone());
-            inner.grants().insert(key, Arc::new(grant));
+            match inner.grants().entry(key) {
+                Entry::Occupied(kept) => kept.get().replace(grant),
+                Entry::Vacant(place) => {
+                    place.insert(Kept::new(grant));
+                }
+            }
             Ok(())
         })
         .await
     }
 
-    /// Takes a grant back, from the next check on; whether there was one.
+    /// Takes a grant back, from the next check on, of calls that are under way, too; whether there was one.
     ///
     /// # Errors
     /// The disk. The grant is then not used any more until the next start.
     pub async fn revoke(&self, id: &PluginId, org: &str) -> Result<bool, InstalledError> {
         let (id, org) = (id.clone(), org.to_owned());
         self.apart(|inner| async move {
-            inner.grants().remove(&(id.clone(), org.clone()));
+            if let Some(kept) = inner.grants().remove(&(id.clone(), org.clone())) {
+                kept.take_back();
+            }
             Ok(inner.store.plugin_grant_remove(id.as_str(), &org).await?)
         })
         .await
@@ -106,16 +115,24 @@ impl Installed {
     /// What a plugin was granted in an organisation. Reads memory only.
     #[must_use]
     pub fn grant(&self, id: &PluginId, org: &str) -> Option<Arc<Grant>> {
-        let grants = self.0.grants.read().unwrap_or_else(PoisonError::into_inner);
-        grants.get(&(id.clone(), org.to_owned())).cloned()
+        let grants = self.0.known_grants();
+        grants.get(&(id.clone(), org.to_owned()))?.now()
+    }
+
+    /// The same for a call, which sees what becomes of it. Reads memory only.
+    #[must_use]
+    pub fn granted(&self, id: &PluginId, org: &str) -> Granted {
+        let grants = self.0.known_grants();
+        let kept = grants.get(&(id.clone(), org.to_owned()));
+        kept.map_or_else(Granted::none, Kept::granted)
     }
 
     /// What a plugin was granted, in all organisations. Reads memory only.
     #[must_use]
     pub fn grants_of(&self, id: &PluginId) -> Vec<Arc<Grant>> {
-        let grants = self.0.grants.read().unwrap_or_else(PoisonError::into_inner);
+        let grants = self.0.known_grants();
         let of_plugin = grants.iter().filter(|((plugin, _), _)| plugin == id);
-        let mut found: Vec<_> = of_plugin.map(|(_, grant)| grant.clone()).collect();
+        let mut found: Vec<_> = of_plugin.filter_map(|(_, kept)| kept.now()).collect();
         found.sort_by(|a, b| a.org.cmp(&b.org));
         found
     }

@@ -7,6 +7,7 @@ use tracing::{info, warn};
 
 use super::{ITSELF, Inner, InstalledError};
 use crate::grant::Grant;
+use crate::granted::Kept;
 use crate::id::PluginId;
 
 /// Starts of the server that a version on trial may see, or one that was approved and has not loaded: with one more, it is
@@ -26,7 +27,7 @@ impl Inner {
         let records = self.store.read(table::grants).await?;
         let grants = records.iter().filter_map(Grant::of_record);
         *self.grants() = grants
-            .map(|grant| ((grant.plugin.clone(), grant.org.clone()), Arc::new(grant)))
+            .map(|grant| ((grant.plugin.clone(), grant.org.clone()), Kept::new(grant)))
             .collect();
         for plugin in self.store.read(table::all).await? {
             self.forget_unfinished(&plugin).await?;

@@ -244,8 +244,21 @@ async fn grants_and_settings_outlive_updates_and_restarts() {
         .unwrap();
     assert_eq!(Value::Object(values), json!({"room": "attic"}));
     assert_eq!(told.len(), 1);
+    let held = installed.granted(&id(), "o");
+    assert_eq!(held.now().as_deref(), Some(&grant));
     assert!(installed.revoke(&id(), "o").await.unwrap());
     assert!(!installed.revoke(&id(), "o").await.unwrap());
+    installed.approve(grant.clone()).await.unwrap();
+    assert_eq!(held.now(), None);
+    let held = installed.granted(&id(), "o");
+    let later = Grant {
+        at_ms: 6,
+        ..grant.clone()
+    };
+    installed.approve(later.clone()).await.unwrap();
+    assert_eq!(held.now().as_deref(), Some(&later));
+    assert!(installed.revoke(&id(), "o").await.unwrap());
+    held.revoked().await;
     assert_eq!(installed.grant(&id(), "o"), None);
     let stranger = Grant {
         plugin: "acme.y".parse().unwrap(),

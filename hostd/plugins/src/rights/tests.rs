@@ -1,6 +1,7 @@
 //! Every right against every way in which it can be missing.
 
 use super::*;
+use crate::granted::Kept;
 use crate::wants::Wants;
 
 const URL: &str = "https://a.example/x/1?q";
@@ -68,7 +69,7 @@ fn caller() -> Caller {
 }
 
 fn denied(grant: Option<Grant>, behind: Behind) -> Vec<&'static str> {
-    let rights = Rights::new(&plugin(), "org", grant.map(Arc::new), behind);
+    let rights = Rights::new(&plugin(), "org", grant.map(Arc::new).into(), behind);
     let denied = ASKS.iter().filter(|(_, ask)| ask(&rights).is_err());
     denied.map(|(name, _)| *name).collect()
 }
@@ -167,7 +168,7 @@ fn a_grant_for_all_devices_does_not_widen_the_caller() {
     let rights = Rights::new(
         &plugin(),
         "org",
-        Some(Arc::new(grant)),
+        Some(Arc::new(grant)).into(),
         Behind::Caller(caller()),
     );
     assert_eq!(
@@ -178,7 +179,12 @@ fn a_grant_for_all_devices_does_not_widen_the_caller() {
 
 #[test]
 fn denials_say_what_to_do_and_keep_the_query_to_themselves() {
-    let rights = Rights::new(&plugin(), "org", Some(Arc::new(full())), Behind::Itself);
+    let rights = Rights::new(
+        &plugin(),
+        "org",
+        Some(Arc::new(full())).into(),
+        Behind::Itself,
+    );
     let error = rights
         .may_http("https://b.example/y?token=1")
         .unwrap_err()
@@ -197,7 +203,7 @@ fn denials_say_what_to_do_and_keep_the_query_to_themselves() {
     let (target, pattern) = rights.may_http("HTTPS://A.example:443/y/../x/1?q").unwrap();
     assert_eq!(target.to_string(), URL);
     assert_eq!(pattern.to_string(), "https://a.example:443/x/*");
-    let none = Rights::new(&plugin(), "org", None, Behind::Itself);
+    let none = Rights::new(&plugin(), "org", Granted::none(), Behind::Itself);
     let error = none.may_event("job.finished").unwrap_err().to_string();
     assert!(
         error.ends_with("hostd plugin approve acme.x --org org"),
@@ -214,7 +220,7 @@ fn devices_are_those_that_grant_and_caller_have_in_common() {
             devices: granted,
             ..full()
         };
-        Rights::new(&plugin(), "org", Some(Arc::new(grant)), behind).devices()
+        Rights::new(&plugin(), "org", Some(Arc::new(grant)).into(), behind).devices()
     };
     let only = |ids: &[&str]| Devices::Only(ids.iter().map(|id| (*id).to_owned()).collect());
     let free = || called(|c| c.devices = None);
@@ -225,6 +231,36 @@ fn devices_are_those_that_grant_and_caller_have_in_common() {
     assert_eq!(of(only(&["d2"]), called(|_| {})), ids(&[]));
     assert_eq!(of(Devices::All, Behind::Itself), None);
     assert_eq!(of(Devices::All, Behind::Anyone), ids(&[]));
-    let none = Rights::new(&plugin(), "org", None, Behind::Itself);
+    let none = Rights::new(&plugin(), "org", Granted::none(), Behind::Itself);
     assert_eq!(none.devices(), ids(&[]));
+}
+
+#[tokio::test]
+async fn what_is_taken_back_is_missing_in_a_call_that_is_under_way() {
+    let kept = Kept::new(full());
+    let rights = Rights::new(&plugin(), "org", kept.granted(), Behind::Itself);
+    let copy = rights.clone();
+    assert!(ASKS.iter().all(|(_, ask)| ask(&copy).is_ok()));
+
+    // Another grant in its place counts at once, and is no reason to end the call.
+    let mut narrow = full();
+    narrow.rights.secrets.clear();
+    kept.replace(narrow);
+    assert!(copy.may_secret("token").is_err() && copy.may_store().is_ok());
+    let mut revoked = Box::pin(copy.revoked());
+    let once = std::future::poll_fn(|context| {
+        std::task::Poll::Ready(revoked.as_mut().poll(context).is_ready())
+    });
+    assert!(!once.await);
+
+    kept.take_back();
+    revoked.await;
+    for (name, ask) in ASKS {
+        assert!(matches!(ask(&copy), Err(Denied::NotGranted(_))), "{name}");
+    }
+    assert_eq!(copy.devices(), Some(BTreeSet::new()));
+    assert!(copy.http().is_empty());
+    // A later approval is for later calls.
+    drop(kept);
+    assert!(rights.may_serve().is_err());
 }

@@ -212,15 +212,16 @@ fn on_rail(parts: &Parts<'_>) -> Result<(u8, Duration, Duration), Problem> {
     Ok((rail, at, lasts))
 }
 
-/// Reads `1.5s` or `200ms`.
+/// Reads `1.5s`, `200ms`, `2m` or `1h`.
 ///
 /// # Errors
 /// [`Problem::Time`] for anything else.
 pub fn time(text: &str) -> Result<Duration, Problem> {
-    let (number, unit_s) = match text.strip_suffix("ms") {
-        Some(number) => (number, 1e-3),
-        None => (text.strip_suffix('s').ok_or(Problem::Time)?, 1.0),
-    };
+    let units = [("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3600.0)];
+    let found = units
+        .into_iter()
+        .find_map(|(unit, unit_s)| Some((text.strip_suffix(unit)?, unit_s)));
+    let (number, unit_s) = found.ok_or(Problem::Time)?;
     let plain = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     let number: f64 = number.parse().map_err(|_| Problem::Time)?;
     if !plain {

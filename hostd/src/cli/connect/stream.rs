@@ -1,15 +1,10 @@
 //! WebSockets of the server, and what their ends mean.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use futures_util::{SinkExt, StreamExt};
 use http::HeaderValue;
-use rustls::pki_types::ServerName;
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
-use tokio_rustls::TlsConnector;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 use tokio_tungstenite::tungstenite::{Error, Message};
@@ -27,10 +22,7 @@ const STOPPING: u16 = 1001;
 const LEASE_LOST: u16 = 4001;
 const DEVICE_OFFLINE: u16 = 4002;
 
-pub(super) trait Connection: AsyncRead + AsyncWrite + Send + Unpin {}
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Connection for T {}
-
-pub(super) type Socket = WebSocketStream<Box<dyn Connection>>;
+pub(super) type Socket = WebSocketStream<Box<dyn upgrade::Connection>>;
 
 /// Why one stream ended, as a fragment; empty if there is nothing to say.
 #[derive(Debug)]
@@ -54,29 +46,12 @@ async fn handshake(server: &Server, path: &str, lease: &str) -> Result<Socket, F
     let mut lease = lease.map_err(Failed::Here)?;
     lease.set_sensitive(true);
     request.headers_mut().insert(LEASE_HEADER, lease);
-    let connection = connect(server).await.map_err(Failed::Lost)?;
+    let connection = upgrade::connect(server).await.map_err(Failed::Lost)?;
     match tokio_tungstenite::client_async(request, connection).await {
         Ok((socket, _)) => Ok(socket),
         Err(Error::Http(answer)) => Err(upgrade::refused(&answer)),
         Err(error) => Err(Failed::Lost(anyhow!("open a stream: {error}"))),
     }
-}
-
-async fn connect(server: &Server) -> anyhow::Result<Box<dyn Connection>> {
-    let reach = || format!("reach {}", server.api);
-    let (host, port) = upgrade::address(server)?;
-    let stream = TcpStream::connect((host.as_str(), port))
-        .await
-        .with_context(reach)?;
-    // Debuggers wait for each answer.
-    stream.set_nodelay(true).with_context(reach)?;
-    if server.uri.scheme_str() != Some("https") {
-        return Ok(Box::new(stream));
-    }
-    let name = ServerName::try_from(host).with_context(reach)?;
-    let connector = TlsConnector::from(Arc::new(upgrade::tls(server)?));
-    let stream = connector.connect(name, stream).await.with_context(reach)?;
-    Ok(Box::new(stream))
 }
 
 /// What the end of a stream means: for all, or for this stream alone.

@@ -58,6 +58,7 @@ fn a_url_is_completed_and_an_odd_one_refused() {
         ("https://bench.example/", "https://bench.example/api"),
         ("http://[::1]:1/api/", "http://[::1]:1/api"),
         ("https://example/bench/api", "https://example/bench/api"),
+        ("https://example/bench", "https://example/bench/api"),
     ] {
         assert_eq!(Server::new(url, KEY, None).unwrap().api, api);
     }

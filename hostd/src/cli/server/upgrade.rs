@@ -6,8 +6,11 @@ use anyhow::Context;
 use http::header::AUTHORIZATION;
 use http::{Request, Response};
 use rustls::crypto::ring;
-use rustls::pki_types::CertificateDer;
+use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 
 use super::{Failed, Refusal, Server, retry_after};
@@ -23,6 +26,34 @@ pub(in super::super) fn request(server: &Server, path: &str) -> anyhow::Result<R
         .headers_mut()
         .insert(AUTHORIZATION, server.key.clone());
     Ok(request)
+}
+
+/// What a WebSocket goes over.
+pub(in super::super) trait Connection:
+    AsyncRead + AsyncWrite + Send + Unpin
+{
+}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Connection for T {}
+
+/// A connection to the server, secured as its URL says.
+///
+/// # Errors
+/// It cannot be reached, or is not trusted.
+pub(in super::super) async fn connect(server: &Server) -> anyhow::Result<Box<dyn Connection>> {
+    let reach = || format!("reach {}", server.api);
+    let (host, port) = address(server)?;
+    let stream = TcpStream::connect((host.as_str(), port))
+        .await
+        .with_context(reach)?;
+    // Debuggers and people wait for each answer.
+    stream.set_nodelay(true).with_context(reach)?;
+    if server.uri.scheme_str() != Some("https") {
+        return Ok(Box::new(stream));
+    }
+    let name = ServerName::try_from(host).with_context(reach)?;
+    let connector = TlsConnector::from(Arc::new(tls(server)?));
+    let stream = connector.connect(name, stream).await.with_context(reach)?;
+    Ok(Box::new(stream))
 }
 
 /// Host and port of the server.

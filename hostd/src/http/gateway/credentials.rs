@@ -73,10 +73,7 @@ impl Gateway {
             return Err(ApiError::new(
                 StatusCode::FORBIDDEN,
                 "wrong_credential",
-                format!(
-                    "this endpoint does not take {}; see its security entry in /api/openapi.json",
-                    verified.credential_name()
-                ),
+                not_taken(&verified, entry),
             ));
         }
         // People are limited by their role, which the handler checks.
@@ -93,6 +90,21 @@ impl Gateway {
             ));
         }
         Ok(Some(verified))
+    }
+}
+
+/// Which other credential an endpoint takes.
+fn not_taken(verified: &Verified, entry: &Entry) -> String {
+    let name = verified.credential_name();
+    let takes_session = entry.accepts(Credential::CloudSession);
+    match verified.credential() {
+        Credential::ApiKey if takes_session => format!(
+            "this endpoint does not take {name}; make a session token of it with POST /api/auth/token and send that as \
+             Authorization: Bearer <token>"
+        ),
+        _ => format!(
+            "this endpoint does not take {name}; see its security entry in /api/openapi.json"
+        ),
     }
 }
 

@@ -1,9 +1,10 @@
 //! Reads a request's head: its id, the lease it shows, the headers that a handler may see.
 
-use http::HeaderMap;
-use http::header::{AUTHORIZATION, COOKIE, HeaderName, PROXY_AUTHORIZATION};
+use http::header::{AUTHORIZATION, COOKIE, HOST, HeaderName, PROXY_AUTHORIZATION};
+use http::{HeaderMap, Request, StatusCode, Version};
 
 use super::REQUEST_ID;
+use crate::http::error::ApiError;
 use base::id;
 
 /// Headers that show a lease, the second for published clients.
@@ -14,6 +15,23 @@ const REQUEST_ID_BYTES_MAX: usize = 64;
 
 /// Credentials stay in the host, as does the lease. The runtime drops headers that concern only the connection.
 const WITHHELD: [HeaderName; 3] = [AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION];
+
+/// Why a request's head is refused, whatever it asks for: a proxy in front may take another host for the one that it names.
+pub(super) fn refused<B>(request: &Request<B>) -> Option<ApiError> {
+    let hosts = request.headers().get_all(HOST).iter().count();
+    let sentence = match request.version() {
+        _ if hosts > 1 => "the request has several header fields Host; send one",
+        Version::HTTP_11 if hosts == 0 => {
+            "a request of HTTP/1.1 names the server in its header field Host; send it"
+        }
+        _ => return None,
+    };
+    Some(ApiError::new(
+        StatusCode::BAD_REQUEST,
+        "invalid_request",
+        sentence,
+    ))
+}
 
 /// The lease that a request shows.
 pub(super) fn lease(headers: &HeaderMap) -> Option<String> {

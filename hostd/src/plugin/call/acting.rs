@@ -51,8 +51,7 @@ impl<'a> Acting<'a> {
 
     /// The URL to send a request to, and the pattern that allows it.
     pub(in crate::plugin) fn http(&self, url: &str) -> Result<(Target, Pattern), Error> {
-        let (target, pattern) = self.rights.may_http(url).map_err(|e| told(&e))?;
-        Ok((target, pattern.clone()))
+        self.rights.may_http(url).map_err(|e| told(&e))
     }
 
     /// The same, with a refusal that tells nothing of the URL but its server.
@@ -61,13 +60,12 @@ impl<'a> Acting<'a> {
         url: &str,
     ) -> Result<(Target, Pattern), Error> {
         let found = self.rights.may_http_with_secret(url);
-        let (target, pattern) = found.map_err(|e| told(&e))?;
-        Ok((target, pattern.clone()))
+        found.map_err(|e| told(&e))
     }
 
     /// All patterns of URLs that were granted.
     pub(in crate::plugin) fn patterns(&self) -> Vec<Pattern> {
-        self.rights.http().cloned().collect()
+        self.rights.http()
     }
 
     /// Ids of the devices that may be seen and used; none = all of the organisation.

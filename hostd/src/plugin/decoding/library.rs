@@ -116,13 +116,13 @@ impl Library for Shelf {
 
 /// What a decoder may do: nothing that needs a scope or a device, whoever asks for it.
 fn rights(plugins: &Plugins, id: &PluginId, org: &str) -> Rights {
-    let grant = plugins.installed.grant(id, org);
+    let granted = plugins.installed.granted(id, org);
     let caller = Caller {
         org: org.to_owned(),
         scopes: BTreeSet::new(),
         devices: Some(BTreeSet::new()),
     };
-    Rights::new(id, org, grant, Behind::Caller(caller))
+    Rights::new(id, org, granted, Behind::Caller(caller))
 }
 
 /// A decoder in the organisation in which it is used, and in the version that it had when it was looked for.

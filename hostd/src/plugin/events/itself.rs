@@ -15,8 +15,8 @@ impl Plugins {
     /// What a plugin may do as itself in an organisation.
     pub(super) fn own_rights(&self, plugin: &Loaded, org: &str) -> Rights {
         let id = &plugin.facts().id;
-        let grant = self.installed.grant(id, org);
-        Rights::new(id, org, grant, Behind::Itself)
+        let granted = self.installed.granted(id, org);
+        Rights::new(id, org, granted, Behind::Itself)
     }
 
     /// Whether a plugin may be told of events of a kind that are about these devices.

@@ -12,6 +12,7 @@ use plugins::target::Target;
 use wasmtime::component::HasData;
 
 use super::{PluginLinker, offers, refusal};
+use crate::plugin::asked;
 use crate::plugin::call::{Acting, PluginCall};
 use crate::plugin::facts::Facts;
 use crate::services::Services;
@@ -183,6 +184,8 @@ impl Errands {
             let told = "other requests of plugins took all places for that long; retry later";
             return Err(refusal("timeout", told));
         };
+        // It may have waited for long. The URL may have a secret in it, which a refusal keeps to itself.
+        self.acting().http_with_secret(&target.to_string())?;
         let outgoing = Outgoing {
             method: request.method.clone(),
             url: target.to_string(),
@@ -222,9 +225,10 @@ impl Errands {
     }
 }
 
-/// Whether a header of a request, in lower case, is the server's to say.
+/// Whether a header of a request is the server's to say, or may be taken for one that is.
 pub(in crate::plugin) fn is_host_owned(name: &str) -> bool {
-    HOST_OWNED.contains(&name) || name.starts_with(HOST_OWNED_PREFIX)
+    let name = asked::plain(name);
+    HOST_OWNED.contains(&name.as_str()) || name.starts_with(HOST_OWNED_PREFIX)
 }
 
 /// What is wrong with a request besides its URL.
@@ -249,8 +253,7 @@ pub(in crate::plugin) fn check(request: &Request) -> Result<(), Error> {
         return Err(refusal("too_large", told));
     }
     for (name, _) in &request.headers {
-        let name = name.to_ascii_lowercase();
-        if is_host_owned(&name) {
+        if is_host_owned(name) {
             let told = format!("the header {name} is the server's to say");
             return Err(refusal("invalid", told));
         }
@@ -357,7 +360,12 @@ mod tests {
             request.headers.push((name.into(), "x".into()));
             request
         };
-        for name in ["Host", "content-length", "Proxy-Authorization"] {
+        for name in [
+            "Host",
+            "content-length",
+            "Content_Length",
+            "Proxy-Authorization",
+        ] {
             assert_eq!(check(&with(name)).unwrap_err().code, "invalid", "{name}");
         }
         assert_eq!(check(&request("TRACE")).unwrap_err().code, "invalid");

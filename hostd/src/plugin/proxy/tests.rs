@@ -44,6 +44,13 @@ fn who_asks_is_the_servers_to_say() {
         ("host", "bench.example:1"),
         ("x-hostd-org", "other"),
         ("x-hostd-devices", "d9"),
+        ("x_hostd_role", "owner"),
+        ("x-hostd_role", "owner"),
+        ("x.hostd-role", "owner"),
+        ("X_Hostd~Role", "owner"),
+        ("x_request_id", "r2"),
+        ("x_forwarded_prefix", "/elsewhere"),
+        ("content_length", "999"),
         ("x-forwarded-prefix", "/elsewhere"),
         ("content-length", "999"),
         ("connection", "close"),
@@ -66,6 +73,23 @@ fn who_asks_is_the_servers_to_say() {
     ] {
         assert_eq!(seen(&request, name), values, "{name}");
     }
+    let known = [
+        "accept",
+        "x-request-id",
+        "x-forwarded-prefix",
+        "content-length",
+        "x-hostd-org",
+        "x-hostd-user",
+        "x-hostd-role",
+        "x-hostd-credential",
+        "x-hostd-scopes",
+    ];
+    let names: Vec<&str> = request
+        .headers
+        .iter()
+        .map(|(name, _)| name.as_str())
+        .collect();
+    assert_eq!(names, known);
     let nobody = super::request(asked(&claimed, None), &id, now);
     assert!(seen(&nobody, "x-hostd-org").is_empty());
 }

@@ -65,6 +65,8 @@ pub(super) async fn read<T: Send + 'static>(
         refusal("timeout", sentence)
     })?;
     let permit = sight.services.captures.reader_permit().await;
+    // It may have been open, and have waited, for long.
+    sight.still(reader.record())?;
     let waiting = Waiting::default();
     let gone = Gone(waiting.0.clone());
     let done = tokio::task::spawn_blocking(move || {
