@@ -461,6 +461,7 @@ async fn the_first_organisation_of_a_name_stands() {
         id: id.into(),
         name: "default".into(),
         created_ms: 1,
+        trusted_refs: Vec::new(),
     };
     let (a, b) = tokio::join!(store.org_ensure(org("1")), store.org_ensure(org("2")));
     assert_eq!(a.unwrap().id, b.unwrap().id);
