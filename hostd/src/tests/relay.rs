@@ -374,8 +374,8 @@ async fn a_job_sees_and_deletes_what_it_recorded_alone() {
     assert_eq!(read["status"], "done");
     let deleted = job.ask(&Ask::new("DELETE", &path, &job.key)).await;
     assert_eq!(deleted.status.as_u16(), 204);
-    let list = stage.ask(&Ask::new("GET", "/api/captures", &stage.owner));
-    let list = list.await.ok()["captures"].clone();
+    let list = Ask::new("GET", "/api/captures", &stage.owner);
+    let list = stage.ask(&list).await.ok()["captures"].clone();
     let ids: Vec<&str> = list.as_array().unwrap().iter().map(id_of).collect();
     assert_eq!(ids, [of_person.as_str(), of_first.as_str()]);
 }
