@@ -58,6 +58,7 @@ impl Benches for ServerBenches {
         let environment: BTreeMap<String, String> = relay.variables().into_iter().collect();
         let hold = Hold {
             org: grant.org.clone(),
+            job: Some(grant.job.clone()),
             device: grant.device.clone(),
             name: device.record.name,
             lease_id: grant.lease_id.clone(),

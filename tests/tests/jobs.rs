@@ -1,6 +1,7 @@
 //! Jobs over the API, from being submitted to what they leave, on servers of their own.
 
 mod archives;
+mod caches;
 mod commits;
 mod evidence;
 mod flashing;

@@ -17,6 +17,8 @@ mod retry;
 mod schema;
 mod submit;
 mod trace;
+mod trust_refs;
+mod trusted_refs;
 mod why;
 
 /// The endpoints of this group.
@@ -24,6 +26,8 @@ pub static ROUTES: &[guest::Route] = &[
     submit::ROUTE,
     list::ROUTE,
     schema::ROUTE,
+    trusted_refs::ROUTE,
+    trust_refs::ROUTE,
     get::ROUTE,
     cancel::ROUTE,
     retry::ROUTE,

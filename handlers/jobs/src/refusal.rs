@@ -34,6 +34,7 @@ pub(crate) fn of(error: Error, what: &str, id: &str) -> ApiError {
         Error::Full(sentence) => {
             ApiError::of(Refusal::TooManyJobs, sentence).retry_after(FULL_RETRY_AFTER_S)
         }
+        Error::Forbidden(sentence) => ApiError::forbidden(sentence),
         Error::Quota(sentence) => ApiError::of(Refusal::QuotaExceeded, sentence),
         // No `retry-after`: it stays so until somebody changes the machine.
         Error::NoIsolation(sentence) => ApiError::of(Refusal::NoIsolation, sentence),
@@ -109,6 +110,7 @@ mod tests {
                 "too_many_jobs",
                 Some(30),
             ),
+            (Error::Forbidden("ask".into()), 403, "forbidden", None),
             (Error::Quota("50".into()), 409, "quota_exceeded", None),
             (Error::NoIsolation("cure".into()), 503, "no_isolation", None),
             (Error::Stopping, 503, "stopping", Some(10)),

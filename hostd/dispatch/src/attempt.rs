@@ -14,6 +14,7 @@ use lab::leases::{Ask, Claim, HOLDER_CHARS_MAX, LeaseError, Leases, Released, Sh
 use pipeline::Caps;
 use pipeline::plan::{Artifact, Plan, Role};
 use scheduler::{AttemptId, Ending, Infra};
+use store::Store;
 use tokio::sync::oneshot;
 use tracing::warn;
 use vault::Vault;
@@ -26,6 +27,7 @@ use crate::meter::Meter;
 use crate::network::Network;
 use crate::quota::Ledger;
 use crate::record::Left;
+use crate::trust;
 
 mod keep;
 
@@ -59,6 +61,7 @@ pub(crate) struct Tools {
     pub(crate) at_quota: AtQuota,
     pub(crate) meter: Arc<Meter>,
     pub(crate) vault: Arc<Vault>,
+    pub(crate) store: Store,
     /// As it is configured now, which it may not have been when a job was submitted.
     pub(crate) network: Network,
     pub(crate) caps: Caps,
@@ -97,8 +100,9 @@ pub(crate) struct Attempt {
     pub(crate) id: AttemptId,
     /// The id of its run.
     pub(crate) run: String,
-    /// Organisation, and branch or tag, whose secrets it gets.
+    /// Organisation, user, and branch or tag, whose secrets and caches it gets.
     pub(crate) org: String,
+    pub(crate) user: String,
     pub(crate) reference: Option<String>,
     /// Digests of the files that runs before it made, by run and name.
     pub(crate) made: BTreeMap<(String, String), String>,
@@ -303,6 +307,7 @@ fn blocking(tools: &Tools, attempt: &Attempt, events: Events) -> Ended {
         let key = (wanted.run.clone(), wanted.name.clone());
         Some(tools.blobs.path(attempt.made.get(&key)?))
     };
+    let reference = attempt.reference.as_deref();
     let watch = Watcher {
         attempt: &attempt.id,
         events: &events,
@@ -317,7 +322,7 @@ fn blocking(tools: &Tools, attempt: &Attempt, events: Events) -> Ended {
         artifact: &artifact,
         secrets: &secrets,
         words,
-        keeps_cache: true,
+        cache: trust::owner_now(&tools.store, &attempt.org, &attempt.user, reference),
         begun: attempt.begun,
         job_deadline: Some(attempt.job_deadline),
         keep: None,

@@ -33,6 +33,7 @@ mod restore;
 mod service;
 mod submission;
 mod tidy;
+mod trust;
 mod turns;
 mod why;
 
@@ -47,4 +48,5 @@ pub use pages::Page;
 pub use record::{Outcome, axes, outcome_of, outcome_of_run};
 pub use scheduler::{Axes, EndedBecause, State, Status, Verdict};
 pub use service::{Begun, Filter, Jobs, Parts, Submitted, Submitter};
+pub use trust::trust;
 pub use why::{BlockedDevice, Obstacle, Why, WhyRun};

@@ -2,6 +2,7 @@
 
 mod look;
 mod setup;
+mod trusted;
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;

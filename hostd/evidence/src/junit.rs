@@ -24,6 +24,7 @@ use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 pub use read::{Bounds, ReadError, read, read_all};
 
 use crate::making::{Bits, Document, Making, Part, write_all};
+use crate::plain;
 use crate::result::{Case, Fault, JobResult, Outcome, RunResult};
 
 /// How an attachment begins in the output of a case, for those who read it.
@@ -241,12 +242,11 @@ fn clean(text: &str) -> Cow<'_, str> {
     if text.chars().all(is_fine) {
         return Cow::Borrowed(text);
     }
-    let plain = strip_ansi_escapes::strip_str(text);
-    let kept = plain.chars().filter_map(|c| match c {
-        '\n' | '\r' | '\t' => Some(c),
-        '\0'..'\x20' => None,
-        '\u{fffe}' | '\u{ffff}' => Some('\u{fffd}'),
-        c => Some(c),
+    // In place of what is left out, since what is around it must not come to stand together.
+    let kept = plain::text(text);
+    let kept = kept.chars().map(|c| match c {
+        '\u{80}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => '\u{fffd}',
+        c => c,
     });
     Cow::Owned(kept.collect())
 }

@@ -1,19 +1,36 @@
-//! Redacts secrets from a stream: as they are, line by line, in base 64 and percent-encoded, even when
-//! a secret arrives in several reads.
+//! Redacts secrets from a stream, even when one arrives in several reads or in pieces between escape sequences of a
+//! terminal: as they are, each of their lines, and as other ways to write bytes have them.
+//!
+//! ```text
+//! bytes ─┬───────────────────────────────────────────────────────────► search
+//!        └─ without escape sequences ─┬──────────────────────────────► search
+//!                                     ├─ URL, form, backslashes, … ──► search      what is found: ranges of the bytes
+//!                                     └─ hexadecimal, base 64 ───────► search
+//! ```
 //!
 //! Bytes that could be the beginning of a secret, and only these, are held back until more bytes
 //! arrive or the stream ends.
 
-mod forms;
+mod automaton;
+mod digits;
+mod escapes;
+mod hits;
+mod masks;
+mod reading;
 #[cfg(test)]
 mod tests;
+mod view;
 mod words;
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use thiserror::Error;
 
+use automaton::Automaton;
+use hits::Hits;
+use reading::Reading;
+
+pub use masks::{Commands, MASKS_MAX, NotMasked};
 pub use words::{WORD_BYTES_MAX, WORDS_MAX, Words};
 
 /// Replaces a secret.
@@ -29,8 +46,11 @@ pub const SECRET_BYTES_MAX: usize = 64 << 10;
 /// Most secrets of a run.
 pub const SECRETS_MAX: usize = 64;
 
-/// Most bytes that the secrets of a run have together: each byte takes some hundred of memory, for all its forms.
+/// Most bytes that the secrets of a run have together: each byte takes some fifty of memory, as it is and in its line.
 pub(crate) const SECRETS_BYTES_MAX: usize = 96 << 10;
+
+/// Most bytes that are held back because they could become a secret: the longest one, each byte of it written as ten.
+const HELD_BYTES_MAX: usize = 1 << 20;
 
 /// Why a secret cannot be kept out of a log.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -60,34 +80,34 @@ struct Shared {
     values: Vec<Vec<u8>>,
     /// Come up later.
     words: Words,
-    /// What to search for, as of a version of the words.
-    search: RwLock<(u64, Option<Arc<Forms>>)>,
+    /// What the run's own programs have asked for.
+    masks: Mutex<Vec<Vec<u8>>>,
+    /// What to search for, as of a version of words and masks.
+    search: RwLock<(Version, Option<Arc<Automaton>>)>,
 }
 
-struct Forms {
-    /// Sorted, so that forms with the same beginning are next to each other.
-    sorted: Vec<Vec<u8>>,
-    /// For each byte, whether a form begins with it.
-    begins: [bool; 256],
-    longest: usize,
-    first: AhoCorasick,
-    all: AhoCorasick,
-}
+/// Of the words, and how many masks there are.
+type Version = (u64, usize);
 
 /// A stream from which secrets are redacted.
 #[derive(Debug)]
 pub struct Redactor {
     secrets: Secrets,
-    /// Bytes that could be the beginning of a secret.
+    /// What is searched for.
+    search: Option<Arc<Automaton>>,
+    reading: Reading,
+    /// Bytes that could be the beginning of a secret, and where they begin.
     held: Vec<u8>,
-    /// This many of them belong to a secret that was redacted already.
-    covered: usize,
+    from: u64,
+    /// What belongs to secrets.
+    hits: Hits,
+    /// Up to here, a secret was redacted already.
+    covered: u64,
 }
 
 impl std::fmt::Debug for Secrets {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let forms = self.forms().map_or(0, |forms| forms.sorted.len());
-        write!(f, "Secrets({forms} forms)")
+        write!(f, "Secrets({})", self.0.values.len())
     }
 }
 
@@ -126,28 +146,30 @@ impl Secrets {
 
     fn of(values: Vec<Vec<u8>>, words: Words) -> Self {
         let (version, later) = words.now();
-        let forms = Forms::new(values.iter().chain(&later)).map(Arc::new);
+        let search = automaton_of(values.iter().chain(&later));
         Self(Arc::new(Shared {
             values,
             words,
-            search: RwLock::new((version, forms)),
+            masks: Mutex::default(),
+            search: RwLock::new(((version, 0), search)),
         }))
     }
 
     /// What to search for now; none if there is nothing.
-    fn forms(&self) -> Option<Arc<Forms>> {
+    fn search(&self) -> Option<Arc<Automaton>> {
         let shared = &*self.0;
         let search = shared.search.read().unwrap_or_else(PoisonError::into_inner);
-        if search.0 == shared.words.version() {
+        if search.0 == shared.version() {
             return search.1.clone();
         }
         drop(search);
         let search = shared.search.write();
         let mut search = search.unwrap_or_else(PoisonError::into_inner);
-        if search.0 != shared.words.version() {
+        if search.0 != shared.version() {
             let (version, later) = shared.words.now();
-            let forms = Forms::new(shared.values.iter().chain(&later));
-            *search = (version, forms.map(Arc::new));
+            let masks = shared.masks().clone();
+            let all = shared.values.iter().chain(&later).chain(&masks);
+            *search = ((version, masks.len()), automaton_of(all));
         }
         search.1.clone()
     }
@@ -157,7 +179,11 @@ impl Secrets {
     pub fn redactor(&self) -> Redactor {
         Redactor {
             secrets: self.clone(),
+            search: self.search(),
+            reading: Reading::from(0),
             held: Vec::new(),
+            from: 0,
+            hits: Hits::default(),
             covered: 0,
         }
     }
@@ -174,127 +200,129 @@ impl Secrets {
 
     /// Takes these secrets out of `text`.
     pub fn redact(&self, text: &mut String) {
-        if self.forms().is_some() {
+        if self.search().is_some() {
             *text = String::from_utf8_lossy(&self.redacted(text.as_bytes())).into_owned();
         }
+    }
+
+    /// Takes these secrets out of the beginning of a text whose rest was cut off, and what could be the beginning of one
+    /// out of its end.
+    pub fn redact_cut(&self, text: &mut String) {
+        if self.search().is_some() {
+            let mut out = Vec::with_capacity(text.len());
+            self.redactor().push(text.as_bytes(), &mut out);
+            *text = String::from_utf8_lossy(&out).into_owned();
+        }
+    }
+}
+
+impl Shared {
+    fn version(&self) -> Version {
+        (self.words.version(), self.masks().len())
+    }
+
+    fn masks(&self) -> std::sync::MutexGuard<'_, Vec<Vec<u8>>> {
+        self.masks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Redactor {
     /// Takes the bytes of a read, and appends to `out` the bytes that may be seen.
     pub fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
-        let Some(forms) = self.secrets.forms() else {
-            self.finish(out);
+        self.renew();
+        let Some(search) = self.search.clone() else {
+            self.show(self.from + self.held.len() as u64, out);
             out.extend_from_slice(bytes);
+            self.from += bytes.len() as u64;
             return;
         };
-        if self.held.is_empty() {
-            let kept = forms.open_from(bytes);
-            self.pass(&forms, bytes, kept, out);
-            self.held.extend_from_slice(&bytes[kept..]);
-        } else {
-            let mut all = std::mem::take(&mut self.held);
-            all.extend_from_slice(bytes);
-            let kept = forms.open_from(&all);
-            self.pass(&forms, &all, kept, out);
-            all.drain(..kept);
-            self.held = all;
-        }
+        self.reading.feed(bytes, &search, &mut self.hits);
+        self.held.extend_from_slice(bytes);
+        let end = self.from + self.held.len() as u64;
+        let open = self.reading.open_from(&search);
+        // What was shown could still become one, of which the rest is redacted then.
+        let open = open.clamp(end.saturating_sub(HELD_BYTES_MAX as u64), end);
+        self.show(open.max(self.from), out);
     }
 
     /// The stream ends, or pauses for so long that the bytes held back should be seen: they can no
     /// longer become a secret.
     pub fn finish(&mut self, out: &mut Vec<u8>) {
-        let held = std::mem::take(&mut self.held);
-        match self.secrets.forms() {
-            Some(forms) => self.pass(&forms, &held, held.len(), out),
-            None => out.extend_from_slice(&held[self.covered..]),
+        self.renew();
+        if let Some(search) = self.search.clone() {
+            self.reading.finish(&search, &mut self.hits);
         }
-        self.covered = 0;
+        let end = self.from + self.held.len() as u64;
+        self.show(end, out);
+        self.reading = Reading::from(end);
+        self.hits.clear();
+        self.covered = end;
     }
 
-    /// Appends to `out` the part of `bytes` before `open`, from where a secret may be beginning.
-    fn pass(&mut self, forms: &Forms, bytes: &[u8], open: usize, out: &mut Vec<u8>) {
-        // Everything before this was output, redacted or held back earlier.
-        let mut seen = self.covered;
-        self.covered = 0;
-        if forms.first.is_match(bytes) {
-            for (start, end) in forms.hits(bytes) {
-                if start >= open {
-                    // It will be found again with the bytes held back, perhaps as part of a longer
-                    // one.
-                    break;
-                }
-                if start >= seen {
-                    out.extend_from_slice(&bytes[seen..start]);
-                    out.extend_from_slice(MARK);
-                }
-                seen = seen.max(end);
+    /// Searches in what is held back for what has come up since.
+    fn renew(&mut self) {
+        let search = self.secrets.search();
+        let is_same = match (&search, &self.search) {
+            (Some(new), Some(old)) => Arc::ptr_eq(new, old),
+            (None, None) => true,
+            _ => false,
+        };
+        if is_same {
+            return;
+        }
+        self.search = search;
+        self.reading = Reading::from(self.from);
+        if let Some(search) = &self.search {
+            self.reading.feed(&self.held, search, &mut self.hits);
+        }
+    }
+
+    /// Appends to `out` what is held back before `end`, but for secrets.
+    fn show(&mut self, end: u64, out: &mut Vec<u8>) {
+        let held = |place: u64| usize::try_from(place - self.from).unwrap_or(self.held.len());
+        let mut at = self.from.max(self.covered).min(end);
+        for &(start, behind) in self.hits.ranges() {
+            if start >= end {
+                break;
             }
+            if behind <= at {
+                continue;
+            }
+            if start >= at {
+                out.extend_from_slice(&self.held[held(at)..held(start)]);
+                out.extend_from_slice(MARK);
+            } else if self.covered < at {
+                // Its beginning was shown before it was known to be one.
+                out.extend_from_slice(MARK);
+            }
+            self.covered = self.covered.max(behind);
+            at = behind.min(end);
         }
-        if seen < open {
-            out.extend_from_slice(&bytes[seen..open]);
-        } else {
-            self.covered = seen - open;
-        }
+        out.extend_from_slice(&self.held[held(at)..held(end)]);
+        let gone = held(end);
+        self.held.drain(..gone);
+        self.from = end;
+        self.hits.forget(end);
     }
 }
 
-impl Forms {
-    /// What to search for to find these; none if there are none.
-    fn new<'v>(values: impl Iterator<Item = &'v Vec<u8>>) -> Option<Self> {
-        let mut sorted: Vec<Vec<u8>> = values.flat_map(|value| forms::of(value)).collect();
-        sorted.sort_unstable();
-        sorted.dedup();
-        let mut begins = [false; 256];
-        for form in &sorted {
-            begins[form[0] as usize] = true;
-        }
-        let search = |kind| {
-            AhoCorasick::builder()
-                .match_kind(kind)
-                .kind(Some(AhoCorasickKind::ContiguousNFA))
-                .build(&sorted)
-                .expect("all forms have a few megabytes together, as secrets and words are bounded")
-        };
-        let longest = sorted.iter().map(Vec::len).max()?;
-        Some(Self {
-            begins,
-            longest,
-            first: search(MatchKind::LeftmostFirst),
-            all: search(MatchKind::Standard),
-            sorted,
-        })
-    }
+/// What to search for to find these; none if there are none.
+fn automaton_of<'v>(values: impl Iterator<Item = &'v Vec<u8>>) -> Option<Arc<Automaton>> {
+    let needles = needles_of(values);
+    (!needles.is_empty()).then(|| Arc::new(Automaton::new(&needles)))
+}
 
-    /// The ranges of forms, with overlapping ones merged.
-    fn hits(&self, bytes: &[u8]) -> Vec<(usize, usize)> {
-        let mut hits: Vec<(usize, usize)> = Vec::new();
-        for found in self.all.find_overlapping_iter(bytes) {
-            // They are sorted by their ends, so the ones that this one overlaps are last.
-            let mut start = found.start();
-            while let Some((before, end)) = hits.last()
-                && *end > start
-            {
-                start = start.min(*before);
-                hits.pop();
-            }
-            hits.push((start, found.end()));
-        }
-        hits
+/// Each value as it is and without white space at its ends, and each of its lines, sorted.
+fn needles_of<'v>(values: impl Iterator<Item = &'v Vec<u8>>) -> Vec<Vec<u8>> {
+    let mut needles = Vec::new();
+    for value in values {
+        needles.push(value.clone());
+        needles.push(value.trim_ascii().to_vec());
+        let lines = value.split(|byte| *byte == b'\n');
+        needles.extend(lines.map(|line| line.trim_ascii().to_vec()));
     }
-
-    /// Start of the longest end of `bytes` with which a form could continue.
-    fn open_from(&self, bytes: &[u8]) -> usize {
-        let from = bytes.len().saturating_sub(self.longest - 1);
-        let open = (from..bytes.len()).find(|start| {
-            let end = &bytes[*start..];
-            self.begins[end[0] as usize] && {
-                let at = self.sorted.partition_point(|form| form.as_slice() <= end);
-                let next = self.sorted.get(at);
-                next.is_some_and(|form| form.starts_with(end))
-            }
-        });
-        open.unwrap_or(bytes.len())
-    }
+    needles.retain(|needle| needle.len() >= SECRET_BYTES_MIN);
+    needles.sort_unstable();
+    needles.dedup();
+    needles
 }

@@ -11,6 +11,7 @@ use std::io;
 
 use crate::cases::TEXT_BYTES_MAX;
 use crate::making::{Bits, Document, Making, Part, write_all};
+use crate::plain;
 use crate::result::{Case, Fault, JobResult, Outcome, RunResult};
 
 /// Most bytes of a case's output that the page shows.
@@ -65,7 +66,9 @@ impl fmt::Display for Text<'_> {
                 '"' => f.write_str("&quot;")?,
                 '\'' => f.write_str("&#39;")?,
                 '\n' | '\t' => f.write_char(c)?,
-                c if c.is_control() => {}
+                '\0'..='\u{1f}' | '\u{7f}' => {}
+                // In place of it, since what is around it must not come to stand together.
+                c if c.is_control() => f.write_char(char::REPLACEMENT_CHARACTER)?,
                 c => f.write_char(c)?,
             }
         }
@@ -79,7 +82,7 @@ fn end_of(text: &str, max: usize) -> String {
     while !text.is_char_boundary(from) {
         from += 1;
     }
-    strip_ansi_escapes::strip_str(&text[from..])
+    plain::text(&text[from..])
 }
 
 /// A duration in the form that people use.

@@ -212,6 +212,7 @@ pub(super) async fn ensure_first(store: &Store, clock: &Clock) -> Result<String,
                 id: id::ulid(clock),
                 name: DEFAULT_ORG.to_owned(),
                 created_ms: now_ms,
+                trusted_refs: Vec::new(),
             };
             store.org_ensure(org).await?
         }

@@ -64,6 +64,7 @@ async fn add_org(identity: &Identity, name: &str) -> String {
         id: base::id::ulid(&identity.clock),
         name: name.to_owned(),
         created_ms: NOW_MS,
+        trusted_refs: Vec::new(),
     };
     identity.store.org_ensure(org).await.unwrap().id
 }

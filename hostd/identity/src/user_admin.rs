@@ -40,6 +40,7 @@ impl Identity {
             id: id::ulid(&self.clock),
             name: name.to_owned(),
             created_ms: self.clock.now_ms(),
+            trusted_refs: Vec::new(),
         };
         let there = self.store.org_ensure(org.clone()).await?;
         Ok((there.id == org.id).then_some(there))

@@ -52,18 +52,17 @@ impl Build<'_> {
         let job = self.0.place().job();
         let found = Key::of(plan, &self.0.toolchain(), &job).and_then(|key| {
             let cache = self.open_cache()?;
-            let is_there = cache.restore(&key, &job, &self.0.rules(&[]))?;
-            Ok((key, is_there))
+            let layer = cache.restore(&key, &job, &self.0.rules(&[]))?.cloned();
+            Ok((key, layer))
         });
         match found {
-            Ok((key, is_there)) => {
-                let word = if is_there {
-                    "restored"
-                } else {
-                    "nothing kept yet"
+            Ok((key, layer)) => {
+                *hit = Some(layer.is_some());
+                let told = match layer {
+                    Some(layer) => format!("restored from the layer {layer}"),
+                    None => "nothing kept yet".to_owned(),
                 };
-                log.note(&format!("cache {}: {word}", key.short()));
-                *hit = Some(is_there);
+                log.note(&format!("cache {}: {told}", key.short()));
                 Ok(Some(key))
             }
             Err(CopyError::Cancelled) => Err(Outcome::Cancelled),
@@ -75,16 +74,17 @@ impl Build<'_> {
     }
 
     fn save(&self, plan: &CachePlan, key: &Key) -> Stop<()> {
-        if !self.0.task.keeps_cache {
-            return Ok(());
-        }
         let log = self.0.log;
         let kept = self.open_cache().and_then(|cache| {
             let job = self.0.place().job();
             cache.save(key, &job, &plan.paths, &self.0.rules(&[]))
         });
         match kept {
-            Ok(Some(bytes)) => log.note(&format!("cache {}: kept {bytes} bytes", key.short())),
+            Ok(Some(bytes)) => {
+                let layer = self.0.task.cache.written();
+                let told = format!("kept {bytes} bytes in the layer {layer}");
+                log.note(&format!("cache {}: {told}", key.short()));
+            }
             Ok(None) => log.note("cache: none of its paths is there; nothing is kept"),
             Err(CopyError::Cancelled) => return Err(Outcome::Cancelled),
             Err(error) => log.note(&format!("cache: failed to {}", chain(&error))),
@@ -94,7 +94,8 @@ impl Build<'_> {
 
     fn open_cache(&self) -> Result<Cache, CopyError> {
         let options = self.0.runner.options();
-        Cache::open(&options.state, options.cache_bytes, self.0.cancel)
+        let owner = &self.0.task.cache;
+        Cache::open(&options.state, owner, options.cache_bytes, self.0.cancel)
     }
 
     fn collect(&self, names: &[String]) -> Stop<Vec<Artifact>> {

@@ -1,13 +1,17 @@
-//! Folders that a build keeps from one job to the next, found by what they were made from.
+//! Folders that a build keeps from one job to the next, found by what they were made from and for whom.
 //!
 //! ```text
-//! cache/<key>/tree/<path>   what was kept
-//! cache/<key>/size          its bytes; its time is when it was last used
-//! cache/lock                held while the cache is read or changed
+//! cache/by-org/<organisation>/<entry>/tree/<path>   what was kept
+//! cache/by-org/<organisation>/<entry>/size          its bytes; its time is when it was last used
+//! cache/by-org/<organisation>/lock                  held while what the organisation keeps is read or changed
 //! ```
+//!
+//! An organisation finds nothing of another one: folder and name of an entry are digests of whose it is. Room is taken
+//! from the organisation that has most, so that nobody loses what they keep to one that keeps more.
 //!
 //! A cache never spoils a build: whatever is wrong with it is told in the log, and the build goes on without.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -22,6 +26,10 @@ use sha2::{Digest, Sha256};
 use crate::cancel::Cancel;
 use crate::tree::{self, CopyError, Rules};
 
+mod owner;
+
+pub use owner::{CacheOwner, Layer};
+
 /// Kept trees at most, whatever their size.
 const ENTRIES_MAX: usize = 1000;
 
@@ -34,24 +42,38 @@ const LOCK_WAIT_MAX: Duration = Duration::from_secs(60);
 /// Between two attempts to lock it.
 const LOCK_POLL: Duration = Duration::from_millis(20);
 
-/// Names below `cache/<key>`.
+/// Names below `cache`, an organisation's folder and an entry.
+const BY_ORG: &str = "by-org";
+const LOCK: &str = "lock";
 const TREE: &str = "tree";
 const SIZE: &str = "size";
 
 /// How the names of trees begin that are being kept.
 const INCOMPLETE: &str = "incomplete-";
 
-/// The kept trees of one runner.
+/// The trees that one organisation keeps, as a job of it sees them.
 #[derive(Debug)]
 pub(crate) struct Cache {
+    /// Those of all organisations.
+    root: PathBuf,
+    /// Those of this one.
     folder: PathBuf,
+    owner: CacheOwner,
     bytes_max: u64,
     _lock: File,
 }
 
-/// What a kept tree is found by.
+/// What a kept tree was made from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Key(String);
+
+/// An entry on the disk.
+#[derive(Debug)]
+struct Kept {
+    used: SystemTime,
+    bytes: u64,
+    path: PathBuf,
+}
 
 impl Key {
     /// The key of a build whose sources are at `job`.
@@ -80,6 +102,14 @@ impl Key {
     pub(crate) fn short(&self) -> &str {
         &self.0[..12]
     }
+
+    /// The name of its entry in a layer.
+    fn entry(&self, layer: &Layer) -> String {
+        let mut digest = Sha256::new();
+        layer.add_to(&mut digest);
+        add(&mut digest, self.0.as_bytes());
+        hex::encode(digest.finalize())
+    }
 }
 
 /// Adds bytes so that they cannot be mistaken for the end of those before.
@@ -101,16 +131,26 @@ fn digest_of(path: &Path) -> io::Result<[u8; 32]> {
 }
 
 impl Cache {
-    /// Opens the cache below `state`, waiting for others that use it.
+    /// Opens what an organisation keeps below `state`, waiting for its other jobs that use it.
     ///
     /// # Errors
     /// It was cancelled meanwhile, others take too long, or the folder cannot be used.
-    pub(crate) fn open(state: &Path, bytes_max: u64, cancel: &Cancel) -> Result<Self, CopyError> {
-        let folder = state.join("cache");
-        let lock = lock_file(&folder).and_then(|file| Ok(lock(&file, cancel)?.then_some(file)));
+    pub(crate) fn open(
+        state: &Path,
+        owner: &CacheOwner,
+        bytes_max: u64,
+        cancel: &Cancel,
+    ) -> Result<Self, CopyError> {
+        let root = state.join("cache");
+        let folder = root.join(BY_ORG).join(owner.folder());
+        let lock = private::make_folder(&folder)
+            .and_then(|()| lock_file(&folder))
+            .and_then(|file| Ok(lock(&file, cancel)?.then_some(file)));
         match lock {
             Ok(Some(lock)) => Ok(Self {
+                root,
                 folder,
+                owner: owner.clone(),
                 bytes_max,
                 _lock: lock,
             }),
@@ -122,24 +162,28 @@ impl Cache {
         }
     }
 
-    /// Copies what is kept under a key to the job's folder. False if nothing is.
+    /// Copies what is kept under a key to the job's folder. Where it was; none if nothing is kept that the job may read.
     pub(crate) fn restore(
         &self,
         key: &Key,
         job: &Path,
         rules: &Rules<'_>,
-    ) -> Result<bool, CopyError> {
-        let entry = self.folder.join(&key.0);
-        if !entry.join(SIZE).exists() {
-            return Ok(false);
+    ) -> Result<Option<&Layer>, CopyError> {
+        for layer in self.owner.read() {
+            let entry = self.folder.join(key.entry(layer));
+            if !entry.join(SIZE).exists() {
+                continue;
+            }
+            tree::copy(&entry.join(TREE), job, rules)?;
+            // A tree that seems older than it is goes earlier: nothing worse.
+            let _ = touch(&entry.join(SIZE));
+            return Ok(Some(layer));
         }
-        tree::copy(&entry.join(TREE), job, rules)?;
-        // A tree that seems older than it is goes earlier: nothing worse.
-        let _ = touch(&entry.join(SIZE));
-        Ok(true)
+        Ok(None)
     }
 
-    /// Keeps what is at `paths` of the job's folder. Returns how many bytes that is; none if there is nothing there.
+    /// Keeps what is at `paths` of the job's folder, in the layer that the job writes. Returns how many bytes that is;
+    /// none if there is nothing there.
     pub(crate) fn save(
         &self,
         key: &Key,
@@ -151,16 +195,23 @@ impl Cache {
             path: self.folder.clone(),
             source,
         };
-        let incomplete = self.folder.join(format!("{INCOMPLETE}{}", key.0));
+        let name = key.entry(self.owner.written());
+        let incomplete = self.folder.join(format!("{INCOMPLETE}{name}"));
         tree::remove(&incomplete).map_err(io)?;
         let filled = self.fill(&incomplete, job, paths, rules);
         if let Ok(Some(bytes)) = filled {
             let size = bytes.to_string();
             private::write_file(&incomplete.join(SIZE), size.as_bytes()).map_err(io)?;
-            let entry = self.folder.join(&key.0);
+            let entry = self.folder.join(name);
             tree::remove(&entry).map_err(io)?;
-            fs::rename(&incomplete, entry).map_err(io)?;
+            fs::rename(&incomplete, &entry).map_err(io)?;
             self.make_room().map_err(io)?;
+            if !entry.exists() {
+                return Err(CopyError::Large {
+                    path: job.to_owned(),
+                    bytes: self.bytes_max,
+                });
+            }
         } else {
             tree::remove(&incomplete).map_err(io)?;
         }
@@ -200,37 +251,94 @@ impl Cache {
         Ok(bytes)
     }
 
-    /// Removes what was used longest ago until the rest is within bounds, and what was never finished.
+    /// Removes what was used longest ago, of whichever organisation has most, until the rest is within bounds; and what
+    /// was never finished, and what belongs to nobody.
     fn make_room(&self) -> io::Result<()> {
+        self.remove_unowned()?;
+        let mut orgs = BTreeMap::new();
+        for folder in folders(&self.root.join(BY_ORG))? {
+            let kept = self.kept(&folder)?;
+            orgs.insert(folder, kept);
+        }
+        let bytes_of = |kept: &Vec<Kept>| kept.iter().map(|entry| entry.bytes).sum::<u64>();
+        loop {
+            let bytes: u64 = orgs.values().map(bytes_of).sum();
+            let count: usize = orgs.values().map(Vec::len).sum();
+            let most = if bytes > self.bytes_max {
+                orgs.iter().max_by_key(|(_, kept)| bytes_of(kept))
+            } else if count > ENTRIES_MAX {
+                orgs.iter().max_by_key(|(_, kept)| kept.len())
+            } else {
+                return Ok(());
+            };
+            let Some(folder) = most.map(|(folder, _)| folder.clone()) else {
+                return Ok(());
+            };
+            if !self.remove_oldest(&folder, orgs.get_mut(&folder))? {
+                // Its jobs use it just now. The next one that keeps something makes the room.
+                orgs.remove(&folder);
+            }
+        }
+    }
+
+    /// Removes the entry of an organisation that was used longest ago. False if there is none, or a job of the
+    /// organisation has what it keeps.
+    fn remove_oldest(&self, folder: &Path, kept: Option<&mut Vec<Kept>>) -> io::Result<bool> {
+        let Some(_lock) = self.lock_other(folder)? else {
+            return Ok(false);
+        };
+        let Some(kept) = kept.filter(|kept| !kept.is_empty()) else {
+            return Ok(false);
+        };
+        tree::remove(&kept.remove(0).path)?;
+        Ok(true)
+    }
+
+    /// The entries of an organisation, those used longest ago first. What was never finished is removed.
+    fn kept(&self, folder: &Path) -> io::Result<Vec<Kept>> {
+        let lock = self.lock_other(folder)?;
         let mut kept = Vec::new();
-        for entry in fs::read_dir(&self.folder)?.flatten() {
-            let path = entry.path();
-            if !path.is_dir() {
-                continue;
-            }
+        for path in folders(folder)? {
             match used(&path) {
-                Some((time, bytes)) => kept.push((time, bytes, path)),
-                None => tree::remove(&path)?,
+                Some((used, bytes)) => kept.push(Kept { used, bytes, path }),
+                None if lock.is_some() => tree::remove(&path)?,
+                None => {}
             }
         }
-        kept.sort();
-        let mut bytes: u64 = kept.iter().map(|(_, bytes, _)| bytes).sum();
-        let mut count = kept.len();
-        for (_, size, path) in kept {
-            if bytes <= self.bytes_max && count <= ENTRIES_MAX {
-                break;
-            }
-            tree::remove(&path)?;
-            bytes -= size;
-            count -= 1;
+        kept.sort_by_key(|entry| entry.used);
+        Ok(kept)
+    }
+
+    /// Locks what an organisation keeps, if none of its jobs has; this one's own is locked already.
+    fn lock_other(&self, folder: &Path) -> io::Result<Option<Option<File>>> {
+        if folder == self.folder {
+            return Ok(Some(None));
         }
-        Ok(())
+        let file = lock_file(folder)?;
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Some(Some(file))),
+            Err(Errno::WOULDBLOCK) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Removes what versions have left that did not say whose it is.
+    fn remove_unowned(&self) -> io::Result<()> {
+        let unowned = folders(&self.root)?.into_iter();
+        let mut unowned = unowned.filter(|path| path.file_name().is_none_or(|name| name != BY_ORG));
+        unowned.try_for_each(|path| tree::remove(&path))
     }
 }
 
+/// The folders in a folder.
+fn folders(of: &Path) -> io::Result<Vec<PathBuf>> {
+    let paths = fs::read_dir(of)?.flatten().map(|entry| entry.path());
+    let is_folder = |path: &PathBuf| path.symlink_metadata().is_ok_and(|meta| meta.is_dir());
+    Ok(paths.filter(is_folder).collect())
+}
+
 fn lock_file(folder: &Path) -> io::Result<File> {
-    private::make_folder(folder)?;
-    private::lock_file(&folder.join("lock"))
+    private::lock_file(&folder.join(LOCK))
 }
 
 /// Locks the cache. False if it was cancelled before others were done with it.

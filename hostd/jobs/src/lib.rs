@@ -52,6 +52,7 @@ pub use bench::{
     Bench, BenchError, Benches, Decoding, Flashed, Found, Link, Loan, Recording, Relay, Supply,
     Taken, Transfer, TransferPart, Until,
 };
+pub use cache::{CacheOwner, Layer};
 pub use cancel::{Cancel, Watching};
 pub use cases::FILE as CASES_FILE;
 pub use image::{IMAGE_MS_MAX, ImageOptions};

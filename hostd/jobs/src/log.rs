@@ -284,6 +284,9 @@ impl<'t> Search<'t> {
     }
 }
 
+/// Words of a stream's commands that could not be followed. More of them say nothing new.
+const REFUSED_MAX: usize = 8;
+
 /// Takes all that a step writes to one of its streams, to the end. The log takes it without waiting, whatever it is.
 pub(crate) fn drain(
     mut from: impl Read,
@@ -292,7 +295,8 @@ pub(crate) fn drain(
     secrets: &Secrets,
     searches: &mut [Search<'_>],
 ) {
-    let mut redactor = secrets.redactor();
+    let mut commands = secrets.commands();
+    let mut refused = 0;
     let mut piece = vec![0; PIECE_BYTES];
     let mut seen = Vec::with_capacity(PIECE_BYTES);
     loop {
@@ -303,14 +307,20 @@ pub(crate) fn drain(
             Ok(len) => len,
         };
         seen.clear();
-        redactor.push(&piece[..len], &mut seen);
+        commands.push(&piece[..len], &mut seen);
         log.output(stream, &seen);
         for search in searches.iter_mut() {
             search.push(&seen);
         }
+        for why in commands.refused() {
+            refused += 1;
+            if refused <= REFUSED_MAX {
+                log.note(&why.to_string());
+            }
+        }
     }
     seen.clear();
-    redactor.finish(&mut seen);
+    commands.finish(&mut seen);
     log.output(stream, &seen);
     for search in searches.iter_mut() {
         search.push(&seen);
@@ -378,9 +388,43 @@ mod tests {
         let written = String::from_utf8(written).unwrap();
         assert_eq!(
             written,
-            "== make\na [secret] b\n-- no file [secret]\n-- [secret]Q== is missing\n"
+            "== make\na [secret] b\n-- no file [secret]\n-- b[secret]== is missing\n"
         );
         let told: Vec<Event> = events.collect();
         assert!(!format!("{told:?}").contains("sesame"));
+    }
+
+    #[test]
+    fn a_program_says_what_is_to_be_kept_from_view() {
+        let folder = tempfile::tempdir().unwrap();
+        let (live, _events) = Live::new();
+        let cancel = Cancel::default();
+        let secrets = Secrets::new([]).unwrap();
+        let gate = Gate::new(None, &cancel);
+        let log = RunLog::create(folder.path(), 1 << 20, Instant::now(), live, gate, &secrets);
+        let log = log.unwrap();
+        log.begin_step(0, "make");
+        let said = b"a opensesame\n::add-mask::opensesame\nb opensesame\n::add-mask::1234567\n";
+        drain(&said[..], Stream::Output, &log, &secrets, &mut []);
+        drain(
+            &b"c opensesame\n"[..],
+            Stream::Error,
+            &log,
+            &secrets,
+            &mut [],
+        );
+        log.note("no file opensesame");
+        log.finish();
+        let file = File::open(folder.path().join("log")).unwrap();
+        let mut reader = Reader::new(file, &[], 0).unwrap();
+        let mut written = Vec::new();
+        while let Some(Piece::Output { bytes, .. }) = reader.next_piece().unwrap() {
+            written.extend(bytes);
+        }
+        let written = String::from_utf8(written).unwrap();
+        let expected = "== make\na opensesame\n::add-mask::[secret]\nb [secret]\n::add-mask::[secret]\n\
+            -- ::add-mask:: was not followed: the value is shorter than 8 bytes, too short to be kept from view\n\
+            c [secret]\n-- no file [secret]\n";
+        assert_eq!(written, expected);
     }
 }

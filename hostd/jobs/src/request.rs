@@ -12,6 +12,7 @@ use pipeline::plan::{Artifact, Plan, Run};
 
 use crate::attempt::Grounds;
 use crate::bench::Benches;
+use crate::cache::CacheOwner;
 use crate::cancel::Cancel;
 use crate::job::Job;
 use crate::live::{Event, Live};
@@ -34,8 +35,8 @@ pub struct Request<'r> {
     pub out: PathBuf,
     /// By name.
     pub secrets: BTreeMap<String, String>,
-    /// Whether what a build keeps is kept for later jobs. It is restored in either case.
-    pub keeps_cache: bool,
+    /// For whom builds keep what they keep for later jobs, and whose they restore.
+    pub cache: CacheOwner,
     /// Runs of benches are left out on purpose.
     pub builds_only: bool,
     /// A folder that the folders of runs are moved to, to be looked at. It must be on the disk of
@@ -59,7 +60,7 @@ impl<'r> Request<'r> {
             leave_out: Vec::new(),
             out: out.into(),
             secrets: BTreeMap::new(),
-            keeps_cache: true,
+            cache: CacheOwner::local(),
             builds_only: false,
             keep: None,
             benches: None,
@@ -173,7 +174,7 @@ impl Course<'_> {
         let mut task = Task {
             artifact: &made_by,
             secrets: &self.request.secrets,
-            keeps_cache: self.request.keeps_cache,
+            cache: self.request.cache.clone(),
             begun: self.begun,
             job_deadline: Some(self.begun + Duration::from_millis(self.request.plan.job_ms)),
             keep: self.request.keep.clone(),

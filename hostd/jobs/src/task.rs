@@ -9,6 +9,7 @@ use jail::Reach;
 use pipeline::plan::{Artifact, EnvValue, Plan, Role, Run, Step};
 
 use crate::bench::Bench;
+use crate::cache::CacheOwner;
 use crate::cancel::Cancel;
 use crate::outcome::{Clock, Skip};
 use crate::runner::StartError;
@@ -35,8 +36,8 @@ pub struct Task<'t> {
     pub secrets: &'t BTreeMap<String, String>,
     /// What must not be seen in the log either, and comes up while the run goes on.
     pub words: Words,
-    /// Whether what a build keeps is kept for later jobs. It is restored in either case.
-    pub keeps_cache: bool,
+    /// For whom a build keeps what it keeps for later jobs, and whose it restores.
+    pub cache: CacheOwner,
     /// What times are counted from.
     pub begun: Instant,
     /// When the whole job must be done.
@@ -93,7 +94,7 @@ impl<'t> Task<'t> {
             artifact: &no_artifact,
             secrets: &NO_SECRETS,
             words: Words::default(),
-            keeps_cache: true,
+            cache: CacheOwner::local(),
             begun: Instant::now(),
             job_deadline: None,
             keep: None,

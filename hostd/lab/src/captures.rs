@@ -21,7 +21,7 @@ use base::clock::Clock;
 use base::config::CapturesConfig;
 use base::id;
 use base::space::Space;
-use store::captures::{CaptureRecord, Status};
+use store::captures::{CaptureRecord, Listed, Status};
 use store::{Store, StoreError};
 
 pub mod export;
@@ -221,21 +221,17 @@ impl Captures {
             .ok_or(CaptureError::NotFound)
     }
 
-    /// Newest first, at most `limit`, older than the capture `before`; of some devices or of all.
+    /// Newest first, at most `limit`, older than the capture `before`.
     ///
     /// # Errors
     /// The store.
     pub async fn list(
         &self,
-        org: &str,
-        devices: Option<&[String]>,
+        of: Listed<'_>,
         before: Option<&str>,
         limit: usize,
     ) -> Result<Vec<CaptureRecord>, CaptureError> {
-        let found = self
-            .store
-            .captures_list(org, devices, before, limit)
-            .await?;
+        let found = self.store.captures_list(of, before, limit).await?;
         let unstored = self.unstored();
         let known = |record: CaptureRecord| unstored.get(&record.id).cloned().unwrap_or(record);
         Ok(found.into_iter().map(known).collect())

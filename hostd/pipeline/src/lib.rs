@@ -46,6 +46,7 @@ mod predicate;
 mod problem;
 mod reading;
 pub mod reference;
+pub mod refs;
 mod scalars;
 mod schema;
 mod secrets;

@@ -30,12 +30,12 @@ impl Rig {
         let entered = self.enter()?;
         let mut visit = self.enter()?.visit;
         let (order, captures) = (ordered(capture), &self.lab.captures);
-        let mv = self.hold.wiring.la_mv;
+        let (mv, job) = (self.hold.wiring.la_mv, self.hold.job.as_deref());
         let (id, warnings) = self.drive(until, &mut visit, async {
             if capture.kind == CaptureKind::La {
                 entered.select_level(mv).await.map_err(of_target)?;
             }
-            let started = captures.start(entered, &order, None).await;
+            let started = captures.start(entered, &order, None, job).await;
             let (record, warnings) = started.map_err(|error| of_capture(&error))?;
             captures.begun(&record.id).await;
             Ok((record.id, warnings))

@@ -44,6 +44,8 @@ pub struct Lab {
 pub struct Hold {
     /// Organisation of the run and of the device.
     pub org: String,
+    /// Id of the job that has it, if one does: what is recorded is the job's.
+    pub job: Option<String>,
     /// Id of the device.
     pub device: String,
     /// What people call it.

@@ -116,6 +116,7 @@ fn capture() -> CaptureRecord {
         }],
         i2c: None,
         size_bytes: None,
+        job: None,
     }
 }
 

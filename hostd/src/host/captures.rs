@@ -20,7 +20,7 @@ use lab::captures::reader::{Data, ReadError, Reader};
 use lab::captures::{CaptureError, Captures};
 use lab::leases::Beside;
 use lab::waveforms::Waveforms;
-use store::captures::{self, CaptureRecord, ChannelRecord, Status};
+use store::captures::{self, CaptureRecord, ChannelRecord, Listed, Status};
 
 mod order;
 
@@ -65,7 +65,8 @@ impl Host for View<'_> {
         let org = &entered.device.record.org;
         let stimulus = order::stimulus(self.context, self.waveforms, org, &order).await?;
         let captures = self.captures;
-        let started = captures.start(entered, &order.into(), stimulus).await;
+        let job = self.context.job().map(|grant| grant.job.as_str());
+        let started = captures.start(entered, &order.into(), stimulus, job).await;
         let (record, warnings) = started.map_err(|e| self.context.capture_error(e))?;
         Ok(Started {
             info: to_wit(&record),
@@ -108,9 +109,14 @@ impl Host for View<'_> {
             Some(device) => Some(vec![device]),
             None => caller.devices().map(usable),
         };
+        let listed = Listed {
+            org: caller.org(),
+            devices: devices.as_deref(),
+            job: self.context.job().map(|grant| grant.job.as_str()),
+        };
         let found = self
             .captures
-            .list(caller.org(), devices.as_deref(), cursor.as_deref(), limit)
+            .list(listed, cursor.as_deref(), limit)
             .await
             .map_err(|e| self.context.capture_error(e))?;
         let next = (found.len() == limit)
@@ -248,8 +254,7 @@ fn page(reader: &Reader, from_seq: u32, budget: usize) -> Result<Frames, ReadErr
 }
 
 impl Door<'_> {
-    /// The capture with this id, if the caller may use its device. Captures of a removed device are
-    /// open to everyone in the organisation whose session is not restricted.
+    /// The capture with this id, if the caller may see it.
     pub(super) async fn capture(
         self,
         captures: &Captures,
@@ -258,10 +263,9 @@ impl Door<'_> {
         let caller = self.context.caller.as_ref().ok_or(Error::NotFound)?;
         let found = captures.get(caller.org(), id).await;
         let record = found.map_err(|e| self.context.capture_error(e))?;
-        if self.device(&record.device).is_some() || !self.context.is_restricted() {
-            Ok(record)
-        } else {
-            Err(Error::NotFound)
+        match self.shows(&record) {
+            true => Ok(record),
+            false => Err(Error::NotFound),
         }
     }
 

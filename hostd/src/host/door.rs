@@ -5,9 +5,10 @@ use super::Context;
 use super::bindings::hostd::host::http_types::Busy;
 use crate::services::Services;
 use base::clock;
-use identity::Verified;
+use identity::{JobGrant, Verified};
 use lab::devices::{Device, Devices};
 use lab::leases::{self, Beside, Entered, EntryError, Leases, Visit};
+use store::captures::CaptureRecord;
 
 /// What stands between a caller and devices.
 #[derive(Debug, Clone, Copy)]
@@ -128,6 +129,15 @@ impl Door<'_> {
         let all = self.devices.list(caller.org());
         let named = all.into_iter().find(|d| d.record.name == name)?;
         caller.may_use_id(&named.record.id).then_some(named)
+    }
+
+    /// Whether the caller may see this capture, which is of its organisation: it may use its device, and a job sees what
+    /// it recorded itself. Captures of a removed device are for everybody in the organisation whose session is not
+    /// restricted.
+    pub(crate) fn shows(&self, capture: &CaptureRecord) -> bool {
+        let is_own = |job: &JobGrant| capture.job.as_ref() == Some(&job.job);
+        self.context.job().is_none_or(is_own)
+            && (self.device(&capture.device).is_some() || !self.context.is_restricted())
     }
 
     /// Let the request drive a device, if no lease is in its way.

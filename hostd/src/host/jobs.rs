@@ -182,6 +182,22 @@ impl w::Host for View<'_> {
         pushed.map_err(|e| w::Error::Other(internal(self.context, "jobs", &e)))
     }
 
+    async fn trusted_refs(&mut self) -> Result<Vec<String>, w::Error> {
+        let found = self.jobs.trusted_refs(self.job_caller()?.org()).await;
+        found.map_err(|e| self.job_error(e))
+    }
+
+    async fn trust_refs(&mut self, refs: Vec<String>) -> Result<Vec<String>, w::Error> {
+        let caller = self.job_caller()?;
+        // A program of a job is nobody's administrator, whoever its user is.
+        if !caller.is_admin() || caller.job().is_some() {
+            let message = "only administrators of the organisation say which refs are trusted";
+            return Err(w::Error::Forbidden(message.to_owned()));
+        }
+        let changed = self.jobs.trust_refs(&self.submitter()?, refs).await;
+        changed.map_err(|e| self.job_error(e))
+    }
+
     async fn schema(&mut self) -> String {
         Jobs::schema()
     }

@@ -45,6 +45,7 @@ mod answer;
 mod call;
 mod credentials;
 mod head;
+pub mod job;
 
 use answer::{refuse_arrival, refuse_body, respond};
 pub(super) use credentials::{is_foreign, requester};

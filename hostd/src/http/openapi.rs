@@ -332,6 +332,7 @@ const SHARED: [(u16, &str, &[&str]); 13] = [
         &[
             "missing_scope",
             "wrong_credential",
+            "not_for_jobs",
             "forbidden",
             "foreign_origin",
         ],

@@ -57,13 +57,9 @@ impl Sight<'_> {
     /// restricted to some devices.
     pub(super) fn is_seen(&self, record: &CaptureRecord) -> bool {
         let door = Door::new(self.context, self.services);
-        let is_restricted = self
-            .context
-            .caller
-            .as_ref()
-            .is_some_and(|c| c.devices().is_some());
-        self.acting.may_device(&record.device)
-            && (!is_restricted || door.device(&record.device).is_some())
+        // A plugin that acts for itself has no caller.
+        let is_shown = self.context.caller.is_none() || door.shows(record);
+        self.acting.may_device(&record.device) && is_shown
     }
 
     /// A job, finished or not.

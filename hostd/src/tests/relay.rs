@@ -4,6 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use futures_util::StreamExt;
+use hostd::http::gateway::job::ROUTES;
 use hostd::http::relay::{FOLDER, RelayError, Relays};
 use http::header::AUTHORIZATION;
 use identity::{JobGrant, Origin};
@@ -222,6 +223,165 @@ async fn a_job_may_drive_one_device_and_administer_nothing() {
         let refused = job.ask(&Ask::post(&path, &job.session, body)).await;
         assert_eq!(refused.refused(), (403, "forbidden"));
     }
+}
+
+/// A path of this pattern: with the job's device wherever one is named.
+fn path_of(pattern: &str, device: &str) -> String {
+    let pattern = pattern.replace("/bench/devices/{id}", &format!("/bench/devices/{device}"));
+    let mut path = "/api".to_owned();
+    for segment in pattern.split('/').skip(1) {
+        path.push('/');
+        path.push_str(if segment.starts_with('{') {
+            "x"
+        } else {
+            segment
+        });
+    }
+    path
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_route_is_open_to_jobs_or_says_that_it_is_not() {
+    let stage = Stage::new().await;
+    let job = stage.job("j1").await;
+    let device = stage.device(DEVICE);
+    let mut open = Vec::new();
+    for entry in stage.gateway.table.iter() {
+        let route = &entry.declared;
+        let method = match route.method.as_str() {
+            "WS" => "GET",
+            method => method,
+        };
+        // What would end the session that the others show.
+        if route.name == "auth.session.end" {
+            open.push(route.name.as_str());
+            continue;
+        }
+        let path = path_of(&route.pattern, &device);
+        let mut answers = Vec::new();
+        for credential in [&job.key, &job.session] {
+            let answer = job.ask(&Ask::new(method, &path, credential)).await;
+            let code = answer.body["code"].as_str().unwrap_or_default();
+            answers.push((answer.status.as_u16(), code.to_owned()));
+        }
+        let is_refused = |(status, code): &(u16, String)| {
+            *status == 403 && ["not_for_jobs", "wrong_credential"].contains(&code.as_str())
+        };
+        if !answers.iter().all(is_refused) {
+            let is_listed = ROUTES.contains(&route.name.as_str());
+            assert!(is_listed, "{}: {answers:?}", route.name);
+            open.push(&route.name);
+        }
+    }
+    open.sort_unstable();
+    let mut listed = ROUTES;
+    listed.sort_unstable();
+    assert_eq!(open, listed);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_job_does_to_its_device_ends_with_it() {
+    let stage = Stage::new().await;
+    let job = stage.job("j1").await;
+    let device = format!("/api/bench/devices/{}", stage.device(DEVICE));
+    let wiring = format!("{device}/wiring");
+    let profile = format!("{wiring}/profile");
+    let before = stage.ask(&Ask::new("GET", &profile, &stage.owner)).await;
+    let before = before.ok();
+    let put = |method: &'static str, path, credential: &str, body| Ask {
+        body,
+        ..Ask::new(method, path, credential)
+    };
+    let samples = json!({"name": "w", "samples_b64": "AAAA"});
+    for credential in [&job.key, &job.session] {
+        for ask in [
+            put("PATCH", &device, credential, json!({"name": "mine"})),
+            put("PUT", &wiring, credential, json!({})),
+            Ask::post("/api/bench/devices", credential, json!({})),
+            Ask::post("/api/bench/devices/admit", credential, json!({})),
+            Ask::post("/api/bench/waveforms", credential, samples.clone()),
+            Ask::post("/api/captures/import", credential, json!({})),
+            Ask::post("/api/cloud/builds", credential, json!({})),
+        ] {
+            let refused = job.ask(&ask).await;
+            assert_eq!(refused.refused(), (403, "not_for_jobs"), "{ask:?}");
+        }
+    }
+    let after = job.ask(&Ask::new("GET", &profile, &job.key)).await.ok();
+    assert_eq!(after, before);
+    assert_eq!(stage.services.devices.all().len(), 2);
+    assert!(
+        stage
+            .services
+            .devices
+            .all()
+            .iter()
+            .any(|d| d.name == DEVICE)
+    );
+}
+
+/// Starts a capture; its id, once it is done.
+async fn recorded(job: &Job, stage: &Stage, credential: &str) -> String {
+    let order = json!({
+        "device_id": stage.device(DEVICE), "samples": 1000, "sample_rate_mhz": 1, "voltage_mv": 3300
+    });
+    let start = Ask::post("/api/la/captures/start", credential, order);
+    let is_job = credential != stage.owner;
+    let ask = async |ask: &Ask<'_>| match is_job {
+        true => job.ask(ask).await.ok(),
+        false => stage.ask(ask).await.ok(),
+    };
+    let id = ask(&start).await["capture_id"].as_str().unwrap().to_owned();
+    let captures = &stage.services.captures;
+    let org = stage.services.auth.default_org();
+    let finished = tokio::time::timeout(WAIT, captures.finished(&org, &id)).await;
+    finished.unwrap().unwrap();
+    id
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_sees_and_deletes_what_it_recorded_alone() {
+    let stage = Stage::new().await;
+    let first = stage.job("j1").await;
+    let of_first = recorded(&first, &stage, &first.key).await;
+    let leases = &stage.services.leases;
+    leases.take_away(&stage.device(DEVICE), "j1").await.unwrap();
+    let of_person = recorded(&first, &stage, &stage.owner).await;
+    let job = stage.job("j2").await;
+    let own = recorded(&job, &stage, &job.key).await;
+    for credential in [&job.key, &job.session] {
+        for capture in [&of_first, &of_person] {
+            for (method, what) in [
+                ("GET", ""),
+                ("GET", "/export?format=vcd"),
+                ("GET", "/decode?protocol=uart&rx=1"),
+                ("GET", "/overview?channel=LA1"),
+                ("POST", "/cancel"),
+                ("DELETE", ""),
+            ] {
+                let path = format!("/api/capture/{capture}{what}");
+                let refused = job.ask(&Ask::new(method, &path, credential)).await;
+                assert_eq!(refused.refused(), (404, "not_found"), "{method} {path}");
+            }
+        }
+        let list = job.ask(&Ask::new("GET", "/api/captures", credential)).await;
+        let list = list.ok()["captures"].clone();
+        let ids: Vec<&str> = list.as_array().unwrap().iter().map(id_of).collect();
+        assert_eq!(ids, [own.as_str()]);
+    }
+    let path = format!("/api/capture/{own}");
+    let read = job.ask(&Ask::new("GET", &path, &job.session)).await.ok();
+    assert_eq!(read["status"], "done");
+    let deleted = job.ask(&Ask::new("DELETE", &path, &job.key)).await;
+    assert_eq!(deleted.status.as_u16(), 204);
+    let list = Ask::new("GET", "/api/captures", &stage.owner);
+    let list = stage.ask(&list).await.ok()["captures"].clone();
+    let ids: Vec<&str> = list.as_array().unwrap().iter().map(id_of).collect();
+    assert_eq!(ids, [of_person.as_str(), of_first.as_str()]);
+}
+
+fn id_of(capture: &serde_json::Value) -> &str {
+    capture["id"].as_str().unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::records::{Pairs, Records, pair};
 use super::snapshot::{Range, Source};
 use super::{Store, StoreError, Writing};
+use base::id::is_ulid;
 
 pub(super) const TABLES: [&str; 4] = [
     "captures",
@@ -123,6 +124,19 @@ pub struct CaptureRecord {
     /// without samples.
     #[serde(default)]
     pub size_bytes: Option<u64>,
+    /// Id of the job that a step or a program of which recorded it. None in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<String>,
+}
+
+/// Whose captures are listed.
+#[derive(Debug, Clone, Copy)]
+pub struct Listed<'l> {
+    pub org: &'l str,
+    /// Of these devices; none = all of the organisation.
+    pub devices: Option<&'l [String]>,
+    /// Of this job alone.
+    pub job: Option<&'l str>,
 }
 
 /// Visit all captures of all organisations.
@@ -167,25 +181,27 @@ impl Store {
         self.read(move |s| by_id(s, &id)).await
     }
 
-    /// Captures of `org`, or of some of its devices, newest first, older than the capture `before`.
-    /// `limit` is clamped to 1..=`PAGE_MAX`.
+    /// Captures, newest first, older than the capture `before`. `limit` is clamped to 1..=`PAGE_MAX`.
     ///
     /// # Errors
     /// The storage failed.
     pub async fn captures_list(
         &self,
-        org: &str,
-        devices: Option<&[String]>,
+        of: Listed<'_>,
         before: Option<&str>,
         limit: usize,
     ) -> Result<Vec<CaptureRecord>, StoreError> {
-        let (org, devices, before) = (
-            org.to_owned(),
-            devices.map(<[String]>::to_vec),
-            before.map(str::to_owned),
-        );
-        self.read(move |s| list(s, &org, devices.as_deref(), before.as_deref(), limit))
-            .await
+        let (org, devices) = (of.org.to_owned(), of.devices.map(<[String]>::to_vec));
+        let (job, before) = (of.job.map(str::to_owned), before.map(str::to_owned));
+        self.read(move |s| {
+            let of = Listed {
+                org: &org,
+                devices: devices.as_deref(),
+                job: job.as_deref(),
+            };
+            list(s, of, before.as_deref(), limit)
+        })
+        .await
     }
 
     /// Captures that had not finished when the server stopped, oldest first.
@@ -249,36 +265,65 @@ fn by_id(from: &impl Source, id: &str) -> Result<Option<CaptureRecord>, StoreErr
 
 fn list(
     from: &impl Source,
-    org: &str,
-    devices: Option<&[String]>,
+    of: Listed<'_>,
     before: Option<&str>,
     limit: usize,
 ) -> Result<Vec<CaptureRecord>, StoreError> {
     let limit = limit.clamp(1, PAGE_MAX);
     let mut found = Vec::new();
-    let Some(devices) = devices else {
-        newest(from, &CAPTURES, org, before, |capture| {
-            found.push(capture);
+    let Some(devices) = of.devices else {
+        newest(from, &CAPTURES, of.org, before, |capture: CaptureRecord| {
+            if of.is_over(&capture.id) {
+                return ControlFlow::Break(());
+            }
+            if of.has(&capture) {
+                found.push(capture);
+            }
             stop_if(found.len() == limit)
         })?;
         return Ok(found);
     };
     // Each device's captures are ordered by themselves; a page merges the newest of all.
-    let mut ids = Vec::new();
     for device in devices {
-        let mut left = limit;
-        newest(from, &BY_DEVICE, &format!("{org}.{device}"), before, |id| {
-            ids.push(id);
-            left -= 1;
+        let key = format!("{}.{device}", of.org);
+        let (mut left, mut failed) = (limit, None);
+        newest(from, &BY_DEVICE, &key, before, |id: String| {
+            if of.is_over(&id) {
+                return ControlFlow::Break(());
+            }
+            match CAPTURES.get(from, &pair(of.org, &id)) {
+                Ok(Some(capture)) if of.has(&capture) => {
+                    found.push(capture);
+                    left -= 1;
+                }
+                Ok(_) => {}
+                Err(error) => {
+                    failed = Some(error);
+                    return ControlFlow::Break(());
+                }
+            }
             stop_if(left == 0)
         })?;
+        if let Some(error) = failed {
+            return Err(error);
+        }
     }
-    ids.sort_unstable_by(|a, b| b.cmp(a));
-    ids.dedup();
-    for id in ids.into_iter().take(limit) {
-        found.extend(CAPTURES.get(from, &pair(org, &id))?);
-    }
+    found.sort_unstable_by(|a, b| b.id.cmp(&a.id));
+    found.dedup_by(|a, b| a.id == b.id);
+    found.truncate(limit);
     Ok(found)
+}
+
+impl Listed<'_> {
+    fn has(&self, capture: &CaptureRecord) -> bool {
+        self.job
+            .is_none_or(|job| capture.job.as_deref() == Some(job))
+    }
+
+    /// Whether this capture and all that are older are from before the job: ids of both are in order of time.
+    fn is_over(&self, id: &str) -> bool {
+        self.job.is_some_and(|job| is_ulid(job) && id < job)
+    }
 }
 
 /// Visit the records whose keys begin with `first`, newest first, older than the capture `before`.

@@ -19,6 +19,10 @@ pub struct Org {
     /// Unique.
     pub name: String,
     pub created_ms: u64,
+    /// Patterns of the branches and tags whose jobs write the caches that all its jobs read. Before there were any,
+    /// none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trusted_refs: Vec<String>,
 }
 
 /// One organisation by id.
@@ -61,6 +65,23 @@ impl Store {
             ORGS.put(w, &org.id, &org)?;
             BY_NAME.put(w, &org.name, &org.id)?;
             Ok(org.clone())
+        })
+        .await
+    }
+
+    /// Replace the trusted refs of an organisation. False if there is no such organisation.
+    ///
+    /// # Errors
+    /// The storage failed.
+    pub async fn org_trust_refs(&self, id: &str, refs: Vec<String>) -> Result<bool, StoreError> {
+        let id = id.to_owned();
+        self.write(move |w| {
+            let Some(mut org) = ORGS.get(w, &id)? else {
+                return Ok(false);
+            };
+            org.trusted_refs.clone_from(&refs);
+            ORGS.put(w, &id, &org)?;
+            Ok(true)
         })
         .await
     }

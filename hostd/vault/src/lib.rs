@@ -20,6 +20,6 @@ mod vault;
 mod webhook_keys;
 
 pub use error::{KeyError, KeyLost, SealError, SecretError, Unavailable};
-pub use limits::{COUNT_MAX, REF_CHARS_MAX, REFS_MAX, VALUE_BYTES};
+pub use limits::{COUNT_MAX, VALUE_BYTES};
 pub use shown::{Shown, State};
 pub use vault::{NewSecret, Refusal, Vault, Writer};

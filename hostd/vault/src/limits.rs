@@ -3,8 +3,7 @@
 use std::ops::RangeInclusive;
 
 use evidence::redact::{SECRET_BYTES_MAX, SECRET_BYTES_MIN};
-use pipeline::Pattern;
-use pipeline::limits::PATH_CHARS_MAX;
+use pipeline::refs;
 
 use crate::error::SecretError;
 
@@ -13,12 +12,6 @@ pub const COUNT_MAX: usize = 100;
 
 /// Bytes of a value.
 pub const VALUE_BYTES: RangeInclusive<usize> = SECRET_BYTES_MIN..=SECRET_BYTES_MAX;
-
-/// Patterns of branches and tags that one secret may have.
-pub const REFS_MAX: usize = 16;
-
-/// Longest such pattern, in characters.
-pub const REF_CHARS_MAX: usize = PATH_CHARS_MAX;
 
 pub(crate) fn check_name(name: &str) -> Result<(), SecretError> {
     pipeline::check_secret_name(name).map_err(|why| SecretError::invalid("name", fragment(&why)))
@@ -45,28 +38,13 @@ pub(crate) fn check_value(value: &str) -> Result<(), SecretError> {
     Ok(())
 }
 
-pub(crate) fn check_refs(refs: &[String]) -> Result<(), SecretError> {
-    if refs.len() > REFS_MAX {
-        let message = format!("must be at most {REFS_MAX} patterns");
-        return Err(SecretError::invalid("refs", message));
-    }
-    for text in refs {
-        if let Err(error) = Pattern::parse(text) {
-            let message = format!("must be patterns as `main` or `release/*`: {error}");
-            return Err(SecretError::invalid("refs", message));
-        }
-    }
-    Ok(())
+pub(crate) fn check_refs(patterns: &[String]) -> Result<(), SecretError> {
+    refs::check(patterns).map_err(|why| SecretError::invalid("refs", why))
 }
 
 /// Whether a job of this branch or tag may have a secret with these patterns.
-pub(crate) fn admits(refs: &[String], reference: Option<&str>) -> bool {
-    let fits = |text: &String| {
-        let pattern = Pattern::parse(text);
-        // What cannot be read admits nothing.
-        pattern.is_ok_and(|pattern| reference.is_some_and(|of| pattern.matches_whole(of)))
-    };
-    refs.is_empty() || refs.iter().any(fits)
+pub(crate) fn admits(patterns: &[String], reference: Option<&str>) -> bool {
+    patterns.is_empty() || refs::any_has(patterns, reference)
 }
 
 fn fragment(why: &str) -> String {

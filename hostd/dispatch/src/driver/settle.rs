@@ -364,6 +364,7 @@ impl Driver {
             id: id.clone(),
             run: run.map(|run| run.id.clone()).unwrap_or_default(),
             org: job.org.clone(),
+            user: job.user.clone(),
             reference: job.r#ref.clone(),
             made: made(entry),
             begun: begun(self.clock.now_ms().saturating_sub(job.created_ms)),

@@ -43,6 +43,7 @@ pub(super) fn tools(
         leases: parts.leases.clone(),
         benches: parts.benches.clone(),
         vault: parts.vault.clone(),
+        store: parts.store.clone(),
         network: Network::new(config),
         ledger,
         at_quota: config.at_quota,

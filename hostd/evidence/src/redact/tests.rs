@@ -1,12 +1,15 @@
 //! Secrets in every form, cut at every place, compared with a search that sees everything at once.
 
+mod forms;
+mod masks;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use fastrand::Rng;
 
 use super::{
-    MARK, Redactor, SECRET_BYTES_MAX, SECRET_BYTES_MIN, SECRETS_BYTES_MAX, Secrets, Unfit,
-    WORD_BYTES_MAX, WORDS_MAX, Words,
+    HELD_BYTES_MAX, MARK, MASKS_MAX, NotMasked, Redactor, SECRET_BYTES_MAX, SECRET_BYTES_MIN,
+    SECRETS_BYTES_MAX, Secrets, Unfit, WORD_BYTES_MAX, WORDS_MAX, Words, needles_of,
 };
 
 const TOKEN: &[u8] = b"s3cr3t/t0ken value";
@@ -61,10 +64,7 @@ fn base_64_that_a_tool_cut_into_lines_is_found() {
         let lines = encoded.as_bytes().chunks(columns).map(text);
         let cut = lines.collect::<Vec<_>>().join("\n");
         let redacted = text(&secrets.redacted(cut.as_bytes()));
-        assert!(
-            redacted.starts_with("[secret]\n[secret]\n[secret]"),
-            "{redacted}"
-        );
+        assert_eq!(redacted, "I[secret]");
     }
 }
 
@@ -140,10 +140,7 @@ fn a_word_that_comes_up_is_blotted_out_from_then_on() {
             "[secret] d [secret]"
         );
         let encoded = STANDARD.encode("user:eyJ0eXAi!");
-        assert_eq!(
-            push(&mut redactor, encoded.as_bytes()),
-            "dXNlcjp[secret]SE="
-        );
+        assert_eq!(push(&mut redactor, encoded.as_bytes()), "dXNlcjp[secret]E=");
         let mut told = "?token=eyJ0eXAi".to_owned();
         secrets.redact(&mut told);
         assert_eq!(told, "?token=[secret]");
@@ -214,11 +211,11 @@ fn however_it_arrives_the_result_is_that_of_a_search_in_the_whole() {
                 letters(&mut random, len)
             })
             .collect();
+        let forms = needles_of(values.iter());
         let values: Vec<&[u8]> = values.iter().map(Vec::as_slice).collect();
         let secrets = secrets(&values);
         let mut bytes = letters(&mut random, 200);
         bytes.extend_from_slice(random.choice(&values).unwrap());
-        let forms = secrets.forms().unwrap().sorted.clone();
         let expected = naive(&forms, &bytes);
         blotted += usize::from(expected != bytes);
         let mut redactor = secrets.redactor();

@@ -90,6 +90,7 @@ impl Captures {
             channels: Vec::new(),
             i2c: None,
             size_bytes: None,
+            job: None,
         };
         self.space.admit(0).map_err(CaptureError::Files)?;
         let permit = self.reader_permit().await;

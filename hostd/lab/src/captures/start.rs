@@ -22,7 +22,7 @@ const ONE: Usage = Usage { count: 1, bytes: 0 };
 impl Captures {
     /// Check an order and start it. The record is durable when this returns; with it comes a sentence
     /// for each number of the order that the pod will change. `stimulus` is the waveform that a
-    /// measurement names. The capture is cancelled when the visit ends.
+    /// measurement names, `job` the job that records. The capture is cancelled when the visit ends.
     ///
     /// # Errors
     /// The device is unknown, offline or busy; the order is out of bounds; there is no room; or the
@@ -32,6 +32,7 @@ impl Captures {
         entered: Entered,
         order: &order::Order,
         stimulus: Option<Stimulus>,
+        job: Option<&str>,
     ) -> Result<(CaptureRecord, Vec<String>), CaptureError> {
         let Entered {
             device,
@@ -55,6 +56,7 @@ impl Captures {
             channels: recording::channels(&plan, capabilities),
             i2c: plan.i2c,
             size_bytes: None,
+            job: job.map(str::to_owned),
         };
         let (cancel, cancelled) = watch::channel(false);
         self.check_free(&device.record.id, &pod)?;

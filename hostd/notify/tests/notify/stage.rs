@@ -90,6 +90,7 @@ impl Stage {
                 id: id.into(),
                 name: name.into(),
                 created_ms: 1,
+                trusted_refs: Vec::new(),
             };
             store.org_ensure(org).await.unwrap();
         }

@@ -148,6 +148,7 @@ impl Bench {
     pub(crate) fn rig(&self) -> Rig {
         let hold = Hold {
             org: ORG.to_owned(),
+            job: None,
             device: self.device().record.id,
             name: "bench-1".to_owned(),
             lease_id: LEASE.to_owned(),

@@ -11,7 +11,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use identity::Credential;
 
-use super::Gateway;
+use super::{Gateway, job};
 use crate::http::address::Address;
 use crate::http::error::ApiError;
 use crate::http::relay::Relayed;
@@ -59,6 +59,7 @@ impl Gateway {
                 .auth
                 .authenticate(text(AUTHORIZATION), text(COOKIE), token.as_deref())?;
         check_way(&verified, relayed)?;
+        job::check(&verified, entry)?;
         self.rate
             .take(verified.subject(), Instant::now())
             .map_err(ApiError::rate_limited)?;

@@ -8,7 +8,7 @@ use lab::captures::overview::overview;
 use lab::captures::reader::{ReadError, Reader};
 use plugins::interface::Interface;
 use runtime::CallData;
-use store::captures::Status;
+use store::captures::{Listed, Status};
 use wasmtime::component::{HasData, Resource, ResourceTable};
 
 use super::{PluginLinker, offers, refusal};
@@ -249,7 +249,12 @@ impl Looking<'_> {
         let (mut ids, mut before, mut looked_at) = (Vec::new(), None, 0);
         while ids.len() < limit && looked_at < LOOKED_AT_MAX {
             let captures = &self.sight.services.captures;
-            let page = captures.list(acting.org(), devices.as_deref(), before.as_deref(), PAGE);
+            let of = Listed {
+                org: acting.org(),
+                devices: devices.as_deref(),
+                job: None,
+            };
+            let page = captures.list(of, before.as_deref(), PAGE);
             let page = page
                 .await
                 .map_err(|error| self.sight.capture_error("", error))?;

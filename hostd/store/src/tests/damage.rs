@@ -26,6 +26,7 @@ async fn filled(dir: &Path) -> Vec<u8> {
                 id: format!("org {n}"),
                 name: format!("name {n}"),
                 created_ms: 1,
+                trusted_refs: Vec::new(),
             };
             store.org_ensure(org).await.unwrap();
         }

@@ -366,6 +366,7 @@ async fn a_file_of_the_version_before_opens_and_gets_the_tables() {
         id: ORG.into(),
         name: "acme".into(),
         created_ms: 1,
+        trusted_refs: Vec::new(),
     };
     store.org_ensure(org).await.unwrap();
     store.close().await.unwrap();

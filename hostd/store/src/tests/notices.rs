@@ -73,6 +73,7 @@ async fn name(store: &Store, id: &str, name: &str) {
         id: id.into(),
         name: name.into(),
         created_ms: 1,
+        trusted_refs: Vec::new(),
     };
     store.org_ensure(org).await.unwrap();
 }

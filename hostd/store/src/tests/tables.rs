@@ -1,6 +1,6 @@
 //! What single tables promise.
 
-use super::super::captures::{CaptureRecord, Kind, PAGE_MAX, Status};
+use super::super::captures::{CaptureRecord, Kind, Listed, PAGE_MAX, Status};
 use super::super::codes::{self, Code};
 use super::super::devices::{DeviceRecord, DeviceWriteError};
 use super::super::handler_kv::{KEY_BYTES_MAX, SCAN_MAX, VALUE_BYTES_MAX};
@@ -142,6 +142,7 @@ fn capture(n: u32, org: &str, device: &str) -> CaptureRecord {
         channels: Vec::new(),
         i2c: Some((1, 2)),
         size_bytes: None,
+        job: None,
     }
 }
 
@@ -149,7 +150,12 @@ async fn page(store: &Store, org: &str, devices: Option<&str>, before: Option<u3
     let before = before.map(|n| capture(n, org, "").id);
     let devices: Option<Vec<String>> =
         devices.map(|names| names.chars().map(String::from).collect());
-    let list = store.captures_list(org, devices.as_deref(), before.as_deref(), 4);
+    let of = Listed {
+        org,
+        devices: devices.as_deref(),
+        job: None,
+    };
+    let list = store.captures_list(of, before.as_deref(), 4);
     let list = list.await;
     list.unwrap().iter().map(|c| c.created_ms).collect()
 }
@@ -183,12 +189,46 @@ async fn captures_are_listed_newest_first_by_page() {
         "zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz",
         "\u{10ffff}",
     ] {
-        let list = store
-            .captures_list(ORG, None, Some(cursor), 1000)
-            .await
-            .unwrap();
+        let of = Listed {
+            org: ORG,
+            devices: None,
+            job: None,
+        };
+        let list = store.captures_list(of, Some(cursor), 1000).await.unwrap();
         assert!(list.iter().all(|c| c.org == ORG), "{cursor}");
         assert!(list.len() <= PAGE_MAX);
+    }
+}
+
+#[tokio::test]
+async fn captures_of_a_job_are_listed_in_full_pages() {
+    let store = Store::in_memory().unwrap();
+    let job = capture(3, ORG, "").id;
+    for n in 0..20 {
+        let is_of_job = n > 3 && n % 2 == 0;
+        let record = CaptureRecord {
+            job: is_of_job.then(|| job.clone()),
+            ..capture(n, ORG, "a")
+        };
+        store.capture_put(record).await.unwrap();
+    }
+    let devices = ["a".to_owned(), "b".to_owned()];
+    for devices in [None, Some(&devices[..])] {
+        let of = Listed {
+            org: ORG,
+            devices,
+            job: Some(&job),
+        };
+        let first = store.captures_list(of, None, 3).await.unwrap();
+        let numbers = |page: &[CaptureRecord]| -> Vec<u64> {
+            page.iter().map(|capture| capture.created_ms).collect()
+        };
+        assert_eq!(numbers(&first), [18, 16, 14]);
+        let before = Some(first[2].id.as_str());
+        let rest = store.captures_list(of, before, 20).await.unwrap();
+        assert_eq!(numbers(&rest), [12, 10, 8, 6, 4]);
+        let other = Listed { org: OTHER, ..of };
+        assert_eq!(store.captures_list(other, None, 3).await.unwrap(), []);
     }
 }
 
@@ -461,6 +501,7 @@ async fn the_first_organisation_of_a_name_stands() {
         id: id.into(),
         name: "default".into(),
         created_ms: 1,
+        trusted_refs: Vec::new(),
     };
     let (a, b) = tokio::join!(store.org_ensure(org("1")), store.org_ensure(org("2")));
     assert_eq!(a.unwrap().id, b.unwrap().id);

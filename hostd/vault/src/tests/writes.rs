@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
+use pipeline::refs::{REF_CHARS_MAX, REFS_MAX};
+
 use super::*;
 
 #[tokio::test]

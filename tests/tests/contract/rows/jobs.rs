@@ -3,7 +3,12 @@
 use crate::call::{Rows, call, rows};
 
 /// Routes that are tried on every machine; the others need jobs, which need isolation.
-pub(crate) const WITHOUT_JOBS: [&str; 2] = ["jobs.list", "jobs.schema"];
+pub(crate) const WITHOUT_JOBS: [&str; 4] = [
+    "jobs.list",
+    "jobs.schema",
+    "jobs.trusted_refs",
+    "jobs.trust_refs",
+];
 
 const FORM: &str = "multipart/form-data; boundary=B";
 
@@ -90,6 +95,18 @@ fn queue() -> Vec<Rows> {
             .refusal(400, "invalid_request", call("/jobs?limit=0"))
             .refusal(400, "invalid_request", call("/jobs?state=done"))
             .refusal(400, "invalid_request", call("/jobs?cursor=!!")),
+        rows("jobs.trusted_refs").success(200, call("/jobs/trusted-refs")),
+        rows("jobs.trust_refs")
+            .success(
+                200,
+                call("/jobs/trusted-refs").json(r#"{"refs":["main","v*"]}"#),
+            )
+            .success(200, call("/jobs/trusted-refs").json(r#"{"refs":[]}"#))
+            .refusal(
+                400,
+                "invalid_request",
+                call("/jobs/trusted-refs").json(r#"{"refs":["/main"]}"#),
+            ),
         rows("jobs.schema").success(200, call("/jobs/schema.json")),
     ]
 }

@@ -81,6 +81,7 @@ fn capture_at(
         channels: finished.channels,
         i2c: None,
         size_bytes: None,
+        job: None,
     };
     Reader::open(&files, record).unwrap()
 }

@@ -19,6 +19,7 @@ fn record(id: &str, status: Status) -> CaptureRecord {
         channels: Vec::new(),
         i2c: None,
         size_bytes: None,
+        job: None,
     }
 }
 

@@ -87,6 +87,7 @@ fn done(org: &str, n: u32, name: Option<&str>, mib: u64) -> CaptureRecord {
         channels: Vec::new(),
         i2c: None,
         size_bytes: Some(mib * MIB),
+        job: None,
     }
 }
 

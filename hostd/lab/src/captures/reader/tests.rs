@@ -36,6 +36,7 @@ fn record(channels: Vec<ChannelRecord>) -> CaptureRecord {
         channels,
         i2c: None,
         size_bytes: None,
+        job: None,
     }
 }
 

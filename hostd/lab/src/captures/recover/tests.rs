@@ -69,7 +69,7 @@ async fn samples_outlive_a_record_that_cannot_be_written() {
         device,
         visit: Visit::unending(),
     };
-    let started = captures.start(entered, &order, None);
+    let started = captures.start(entered, &order, None, None);
     let id = started.await.unwrap().0.id;
     disk.fail_after(Some(0));
     // The file has its name before the record is written.
