@@ -267,6 +267,9 @@ fn nonsense_is_refused_before_anything_is_touched() {
         client.post_form(&path, texts, file).unwrap()
     };
     let whole: (&str, &str, &[u8]) = ("firmware", "demo.elf", &elf);
+    let makefile: &[u8] = b"fw.elf: main.c\n\tarm-none-eabi-gcc -o fw.elf main.c\n";
+    let plain: &[u8] = &[0, 0x20, 0, 0x20];
+    let at = ("load_addr", "0x08000000");
     for (texts, file, field) in [
         (&[][..], whole, "target"),
         (&[("target", "STM33")], whole, "target"),
@@ -276,6 +279,16 @@ fn nonsense_is_refused_before_anything_is_touched() {
         (&[TARGET], ("file", "demo.txt", b"x"), "firmware"),
         (&[TARGET], ("firmware", "demo.elf", b""), "firmware"),
         (&[TARGET], ("firmware", "demo.elf", b"nonsense"), "firmware"),
+        (&[TARGET], ("firmware", "Makefile", makefile), "firmware"),
+        (&[TARGET], ("firmware", "fw.map", makefile), "firmware"),
+        (&[TARGET], ("firmware", "fw.bin", makefile), "firmware"),
+        (&[TARGET], ("firmware", "fw.bin", &elf), "firmware"),
+        (&[TARGET], ("firmware", "fw.img", plain), "firmware"),
+        (
+            &[TARGET, at],
+            ("firmware", "README.md", makefile),
+            "firmware",
+        ),
         (
             &[TARGET],
             ("firmware", "demo.elf", &elf[..elf.len() / 2]),

@@ -1,7 +1,8 @@
 //! Firmware images: a file's bytes in, bytes with addresses out.
 //!
-//! Formats are told apart by their contents; a contradicting file extension is an error, since then the
-//! file is not what somebody means.
+//! Formats are recognised by their contents; a contradicting file extension is an error, since then the
+//! file is not what somebody means. Plain bytes have nothing to be recognised by, so a file is taken for them only
+//! if it is named so or an address is given for it.
 
 mod elf;
 pub mod fuzz;
@@ -95,6 +96,22 @@ pub enum ImageError {
         /// The format that the extension stands for.
         named: Format,
     },
+    /// It is named as plain bytes, but its contents have a format, whose header would be programmed too.
+    #[error("the firmware file is named .bin, but its contents are {found}; name it as such")]
+    NotPlain {
+        /// The format of the contents.
+        found: Format,
+    },
+    /// It is text: a source, a linker's map, a page of an error. No program is.
+    #[error(
+        "the firmware file is text and not Intel HEX; take the .elf, .hex, .bin or .uf2 file of the build"
+    )]
+    Text,
+    /// Nothing says that it is firmware.
+    #[error(
+        "the firmware file is neither ELF, Intel HEX nor UF2; if it is plain bytes, name it .bin"
+    )]
+    Unknown,
     /// Too much data.
     #[error("the firmware has more than {limit} bytes of data")]
     TooLarge {
@@ -144,6 +161,12 @@ pub enum ImageError {
     },
 }
 
+/// Whether there is nothing but characters and what separates them.
+fn is_text(bytes: &[u8]) -> bool {
+    let is_of_text = |c: char| !c.is_control() || c.is_ascii_whitespace();
+    std::str::from_utf8(bytes).is_ok_and(|text| text.chars().all(is_of_text))
+}
+
 /// A firmware image.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Image {
@@ -159,19 +182,26 @@ enum Contents {
 }
 
 impl Image {
-    /// Reads a file. Its name, which may be empty, only serves to detect a file with the wrong extension.
+    /// Reads a file. Its name may be empty; a wrong extension is an error.
+    ///
+    /// Plain bytes are taken from a file named `.bin`, or with the `load_address` (none = the start of the flash) that
+    /// the request gives for them. With both, they may look like anything; otherwise they must not be text, or of another
+    /// format.
     ///
     /// # Errors
     /// [`ImageError`].
-    pub fn parse(bytes: &[u8], name: &str) -> Result<Self, ImageError> {
+    pub fn parse(bytes: &[u8], name: &str, load_address: Option<u32>) -> Result<Self, ImageError> {
+        if bytes.is_empty() {
+            return Err(ImageError::Empty);
+        }
         let found = Format::of_contents(bytes);
-        let named = Format::of_name(name);
-        match named {
-            // Plain bytes can look like anything.
-            Some(Format::Bin) => Self::parse_as(bytes, Format::Bin),
-            Some(named) if named != found && !bytes.is_empty() => {
-                Err(ImageError::NotAsNamed { named })
-            }
+        let is_placed = load_address.is_some();
+        match Format::of_name(name) {
+            Some(Format::Bin) if is_placed => Self::parse_as(bytes, Format::Bin),
+            Some(Format::Bin) if found != Format::Bin => Err(ImageError::NotPlain { found }),
+            Some(named) if named != found => Err(ImageError::NotAsNamed { named }),
+            _ if found == Format::Bin && is_text(bytes) => Err(ImageError::Text),
+            None if found == Format::Bin && !is_placed => Err(ImageError::Unknown),
             _ => Self::parse_as(bytes, found),
         }
     }

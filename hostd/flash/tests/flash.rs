@@ -63,7 +63,7 @@ fn the_demo_is_programmed_verified_and_runs() {
 #[test]
 fn a_larger_core_runs_its_own_loader() {
     let bench = Bench::powered(STM32F446RE);
-    let image = Image::parse(DEMO_F446_ELF, "demo.elf").unwrap();
+    let image = Image::parse(DEMO_F446_ELF, "demo.elf", None).unwrap();
     let report = run(
         bench.link(),
         &Request::new("STM32F446RE", image.clone()),
@@ -130,7 +130,7 @@ fn firmware_that_runs_is_replaced() {
     .unwrap();
     bench.text_after_ms(100);
     let other = noise(20_000);
-    let image = Image::parse(&other, "other.bin").unwrap();
+    let image = Image::parse(&other, "other.bin", None).unwrap();
     let request = Request::new("stm32f0x", image);
     run(bench.link(), &request, &Stop::new(), &mut |_| {}).unwrap();
     bench.with(|target, _| assert_eq!(target.chip().flash()[..other.len()], other));
@@ -139,7 +139,7 @@ fn firmware_that_runs_is_replaced() {
 #[test]
 fn probes_of_any_packet_size_and_count_are_used_to_the_full() {
     let data = noise(64 * 1024);
-    let image = Image::parse(&data, "").unwrap();
+    let image = Image::parse(&data, "data.bin", None).unwrap();
     let mut counts = Vec::new();
     for (bytes, count) in [(64, 1), (512, 1), (1024, 4)] {
         let bench = Bench::with_probe(STM32F030R8, bytes, count);

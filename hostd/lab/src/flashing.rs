@@ -349,7 +349,7 @@ async fn begin(
     let (target, load_address) = (request.target.clone(), request.load_address);
     let read = tokio::task::spawn_blocking(move || {
         ::flash::check_chip(&target).map_err(|error| invalid("target", &error))?;
-        let image = read(&firmware)?;
+        let image = read(&firmware, load_address)?;
         check_address(&image, load_address)?;
         Ok(image)
     });
@@ -380,7 +380,7 @@ fn check_address(image: &Image, asked: Option<u32>) -> Result<(), FlashingError>
     }
 }
 
-fn read(firmware: &Firmware) -> Result<Image, FlashingError> {
+fn read(firmware: &Firmware, load_address: Option<u32>) -> Result<Image, FlashingError> {
     if firmware.size_bytes > FILE_BYTES_MAX {
         return Err(FlashingError::Invalid {
             field: "firmware",
@@ -391,7 +391,7 @@ fn read(firmware: &Firmware) -> Result<Image, FlashingError> {
         path: firmware.path.clone(),
         source,
     })?;
-    let image = Image::parse(&bytes, &firmware.name);
+    let image = Image::parse(&bytes, &firmware.name, load_address);
     image.map_err(|error| invalid("firmware", &FlashError::Image(error)))
 }
 

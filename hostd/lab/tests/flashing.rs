@@ -154,7 +154,7 @@ async fn flashed(
 ) -> Result<Report, FlashError> {
     let dap = pod.dap(&DapRequest::new(11, 12)).await.unwrap();
     let (dap, _) = dap.blocking(PACKET_MAX, tokio::time::Instant::now() + JOB_MAX);
-    let request = Request::new(CHIP, Image::parse(data, "firmware.bin").unwrap());
+    let request = Request::new(CHIP, Image::parse(data, "firmware.bin", None).unwrap());
     let job = move || flash::run(Link(dap), &request, &Stop::new(), &mut report);
     spawn_blocking(job).await.unwrap()
 }

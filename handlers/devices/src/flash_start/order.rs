@@ -66,7 +66,7 @@ members! {
         /// device is wired, or as the build says.
         target: Option<String> = or(Given(TARGET_CHARS_MAX), None),
         /// Where a file of plain bytes goes, decimal or hexadecimal (`0x08000000`). Default: the start of
-        /// the flash.
+        /// the flash, for a file named `.bin`; another one is refused.
         load_addr: Option<u32> = or(Address, None),
         /// Channel of SWCLK. Default: as the device is wired.
         swclk: Option<u8> = optional(integer(CHANNELS)),

@@ -142,7 +142,7 @@ fn main() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("firmware.bin");
     std::fs::write(&file, &data).unwrap();
-    let request = Request::new(CHIP, Image::parse(&data, "firmware.bin").unwrap());
+    let request = Request::new(CHIP, Image::parse(&data, "firmware.bin", None).unwrap());
 
     println!("128 KiB erased, programmed, verified and started on a simulated {CHIP}");
     let bench = served::Bench::new();

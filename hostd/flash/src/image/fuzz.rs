@@ -12,8 +12,10 @@ pub fn files(data: &[u8]) {
             check(&image);
         }
     }
-    if let Ok(image) = Image::parse(data, "") {
-        check(&image);
+    for (name, load_address) in [("", None), ("", Some(0)), ("x.bin", None)] {
+        if let Ok(image) = Image::parse(data, name, load_address) {
+            check(&image);
+        }
     }
 }
 

@@ -22,17 +22,16 @@ const UF2_FIELDS: [u32; 8] = [0x0a32_4655, 0x9e5d_5157, 0, 0x0800_0000, 4, 0, 1,
 fn formats_are_told_by_contents_and_checked_against_names() {
     let uf2 = uf2_block(UF2_FIELDS, &[1, 2, 3, 4]);
     let hex: &[u8] = b":0400000001020304F2\n:00000001FF\n";
-    let files: [(&[u8], Format); 4] = [
-        (DEMO, Format::Elf),
-        (hex, Format::Hex),
-        (&uf2, Format::Uf2),
-        (&[0, 0x20, 0, 0x20], Format::Bin),
-    ];
-    for (bytes, format) in files {
+    let files: [(&[u8], Format); 3] =
+        [(DEMO, Format::Elf), (hex, Format::Hex), (&uf2, Format::Uf2)];
+    for (bytes, found) in files {
         for name in ["", "firmware", "v1.2"] {
-            assert_eq!(Image::parse(bytes, name).unwrap().format(), format);
+            assert_eq!(Image::parse(bytes, name, None).unwrap().format(), found);
         }
-        let plain = Image::parse(bytes, "x.BIN").unwrap();
+        // Its header would be where the chip expects its vectors.
+        let refused = Image::parse(bytes, "x.BIN", None);
+        assert_eq!(refused, Err(ImageError::NotPlain { found }));
+        let plain = Image::parse(bytes, "x.BIN", Some(0x0800_4000)).unwrap();
         assert_eq!(
             (plain.format(), plain.data_bytes()),
             (Format::Bin, bytes.len())
@@ -40,16 +39,42 @@ fn formats_are_told_by_contents_and_checked_against_names() {
     }
     let named = Format::Hex;
     assert_eq!(
-        Image::parse(DEMO, "demo.hex"),
+        Image::parse(DEMO, "demo.hex", None),
         Err(ImageError::NotAsNamed { named })
     );
-    assert_eq!(Image::parse(b"", "demo.hex"), Err(ImageError::Empty));
-    assert_eq!(Image::parse(b"", ""), Err(ImageError::Empty));
+    assert_eq!(Image::parse(b"", "demo.hex", None), Err(ImageError::Empty));
+    assert_eq!(Image::parse(b"", "", None), Err(ImageError::Empty));
+}
+
+#[test]
+fn what_nobody_calls_firmware_is_none() {
+    const AT: Option<u32> = Some(0x0800_4000);
+    let text: &[u8] = b"all: fw.elf\n\tobjcopy \xc3\xa4\r\n";
+    let bytes: &[u8] = &[0x00, 0x20, 0x00, 0x20, 0xc1, 0x00, 0x00, 0x08];
+    let plain = Ok(Format::Bin);
+    let cases: [(&[u8], &str, Option<u32>, Result<Format, ImageError>); 12] = [
+        (text, "Makefile", None, Err(ImageError::Text)),
+        (text, "fw.map", None, Err(ImageError::Text)),
+        (text, "README.md", AT, Err(ImageError::Text)),
+        (text, "fw.bin", None, Err(ImageError::Text)),
+        (text, "settings.bin", AT, plain.clone()),
+        (text, "", None, Err(ImageError::Text)),
+        (bytes, "fw.png", None, Err(ImageError::Unknown)),
+        (bytes, "firmware", None, Err(ImageError::Unknown)),
+        (bytes, "", None, Err(ImageError::Unknown)),
+        (bytes, "fw.dat", AT, plain.clone()),
+        (bytes, "", AT, plain.clone()),
+        (bytes, "fw.Bin", None, plain),
+    ];
+    for (file, name, load_address, expected) in cases {
+        let found = Image::parse(file, name, load_address).map(|image| image.format());
+        assert_eq!(found, expected, "{name} at {load_address:?}");
+    }
 }
 
 #[test]
 fn an_elf_file_gives_its_loadable_segments() {
-    let image = Image::parse(DEMO, "demo.elf").unwrap();
+    let image = Image::parse(DEMO, "demo.elf", None).unwrap();
     let segments = image.placed(0).unwrap();
     assert_eq!(segments[0].address, 0x0800_0000);
     assert_eq!(segments[0].data[..4], [0x00, 0x20, 0x00, 0x20]);
@@ -79,7 +104,10 @@ fn an_elf_file_gives_its_loadable_segments() {
 #[test]
 fn hex_records_join_whatever_their_order() {
     let text = b":020000040800F2\r\n:02001000AABB89\r\n\r\n:04000C0001020304E6\r\n:00000001FF\r\nleft over";
-    let segments = Image::parse(text, "x.hex").unwrap().placed(0).unwrap();
+    let segments = Image::parse(text, "x.hex", None)
+        .unwrap()
+        .placed(0)
+        .unwrap();
     assert_eq!(segments.len(), 1);
     assert_eq!(segments[0].address, 0x0800_000c);
     assert_eq!(segments[0].data, [1, 2, 3, 4, 0xaa, 0xbb]);
@@ -87,7 +115,7 @@ fn hex_records_join_whatever_their_order() {
     let text = b":020000021000EC\n:02FFFF0011229B\n:00000001FF\n".to_vec();
     let mut text = String::from_utf8(text).unwrap();
     text = text.replace("11229B", "1122CD");
-    let segments = Image::parse(text.as_bytes(), "")
+    let segments = Image::parse(text.as_bytes(), "", None)
         .unwrap()
         .placed(0)
         .unwrap();
@@ -146,7 +174,10 @@ fn uf2_blocks_for_other_places_are_left_out_and_broken_ones_refused() {
     };
     for flags in [1, 0x1000] {
         let file = [with(2, flags), good.clone()].concat();
-        let segments = Image::parse(&file, "x.uf2").unwrap().placed(0).unwrap();
+        let segments = Image::parse(&file, "x.uf2", None)
+            .unwrap()
+            .placed(0)
+            .unwrap();
         assert_eq!(segments[0].data, [1, 2, 3, 4]);
         let format = Format::Uf2;
         assert_eq!(
@@ -191,7 +222,7 @@ fn uf2_blocks_for_other_places_are_left_out_and_broken_ones_refused() {
 
 #[test]
 fn plain_bytes_end_where_addresses_do() {
-    let image = Image::parse(&[1; 16], "x.bin").unwrap();
+    let image = Image::parse(&[1; 16], "x.bin", None).unwrap();
     assert_eq!(image.placed(0xffff_fff0).unwrap()[0].end(), 1 << 32);
     assert!(image.placed(0xffff_fff1).is_err());
 }

@@ -15,7 +15,7 @@ pub(crate) const FAST: FlashTimes = FlashTimes {
 };
 
 pub(crate) fn demo() -> Image {
-    Image::parse(DEMO_ELF, "demo.elf").unwrap()
+    Image::parse(DEMO_ELF, "demo.elf", None).unwrap()
 }
 
 /// Bytes that are not erased flash.

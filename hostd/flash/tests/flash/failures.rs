@@ -15,7 +15,7 @@ fn flash(bench: &Bench, request: &Request) -> Result<Report, FlashError> {
 
 /// How many packets a job takes without faults, and its request.
 fn job_of_32_kib() -> (usize, Request) {
-    let image = Image::parse(&noise(32 * 1024), "").unwrap();
+    let image = Image::parse(&noise(32 * 1024), "noise.bin", None).unwrap();
     let request = Request::new("STM32F030R8", image);
     let bench = Bench::powered(STM32F030R8);
     flash(&bench, &request).unwrap();
@@ -100,7 +100,7 @@ fn firmware_outside_the_memory_is_refused() {
     ];
     for (load_address, outside) in cases {
         let bench = Bench::powered(STM32F030R8);
-        let image = Image::parse(&noise(0x1_0010), "").unwrap();
+        let image = Image::parse(&noise(0x1_0010), "noise.bin", None).unwrap();
         let mut request = Request::new("STM32F030R8", image);
         request.load_address = Some(load_address);
         match flash(&bench, &request).unwrap_err() {
@@ -111,7 +111,7 @@ fn firmware_outside_the_memory_is_refused() {
             error => panic!("{error}"),
         }
     }
-    let image = Image::parse(&noise(64), "").unwrap();
+    let image = Image::parse(&noise(64), "noise.bin", None).unwrap();
     let mut request = Request::new("STM32F030R8", image);
     request.load_address = Some(0xffff_ffe0);
     let error = flash(&Bench::powered(STM32F030R8), &request).unwrap_err();
@@ -120,7 +120,7 @@ fn firmware_outside_the_memory_is_refused() {
 
 #[test]
 fn altered_cells_are_found_with_their_address() {
-    let image = Image::parse(&noise(4096), "").unwrap();
+    let image = Image::parse(&noise(4096), "noise.bin", None).unwrap();
     let request = Request::new("STM32F030R8", image);
     let wanted = noise(4096)[0x321];
     let bench = Bench::failing(STM32F030R8, 0, Fault::Cell(0x321, !wanted));

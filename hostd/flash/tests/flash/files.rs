@@ -83,7 +83,10 @@ fn the_demo_runs_from_a_file_of_any_format() {
         (whole.clone(), "demo.bin", Some(FLASH_BASE)),
     ];
     for (file, name, load_address) in files {
-        let bench = program(Image::parse(&file, name).unwrap(), load_address);
+        let bench = program(
+            Image::parse(&file, name, load_address).unwrap(),
+            load_address,
+        );
         bench.with(|target, _| assert_eq!(target.chip().flash()[..whole.len()], whole, "{name}"));
         assert!(bench.text_after_ms(200).contains("I2C1 "), "{name}");
     }
@@ -93,7 +96,7 @@ fn the_demo_runs_from_a_file_of_any_format() {
 fn plain_bytes_go_where_the_request_says() {
     let data = noise(3000);
     let bench = program(
-        Image::parse(&data, "part.bin").unwrap(),
+        Image::parse(&data, "part.dat", Some(FLASH_BASE + 0x2000)).unwrap(),
         Some(FLASH_BASE + 0x2000),
     );
     bench.with(|target, _| {

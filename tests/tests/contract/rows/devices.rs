@@ -175,7 +175,7 @@ const FORM: &str = "multipart/form-data; boundary=B";
 const FIRMWARE: &[u8] =
     b"--B\r\nContent-Disposition: form-data; name=\"target\"\r\n\r\nstm32f0x\r\n\
     --B\r\nContent-Disposition: form-data; name=\"firmware\"; filename=\"fw.bin\"\r\n\r\n\
-    four\r\n--B--\r\n";
+    \0 \0 \r\n--B--\r\n";
 
 fn flashing() -> Vec<Rows> {
     vec![
