@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, OnceLock};
 
+use anyhow::Context;
 use dispatch::{Benches, Grant, Looking, Opened};
 use identity::JobGrant;
 use lab::devices::{Device, Devices};
 use rig::{Hold, Lab, Rig, Wiring};
 use serde_json::{Map, Value};
 use store::Store;
-use store::handler_kv::{self, Namespace};
+use store::handler_kv::{self, KvError, Namespace};
 use tracing::warn;
 
 use crate::http::relay::Relays;
@@ -82,10 +83,30 @@ impl Benches for ServerBenches {
 ///
 /// # Errors
 /// The storage failed.
-pub async fn wiring(store: &Store, org: &str, device: &str) -> Result<Wiring, handler_kv::KvError> {
+pub async fn wiring(store: &Store, org: &str, device: &str) -> Result<Wiring, KvError> {
     let (org, device) = (org.to_owned(), device.to_owned());
     let profile = store.read(move |s| profile(s, &org, &device)).await?;
     Ok(Wiring::of(&profile))
+}
+
+/// Keeps what a device of an organisation is wired to, unless something is kept of it.
+///
+/// # Errors
+/// The storage failed.
+pub(crate) async fn wire(
+    store: &Store,
+    org: &str,
+    device: &str,
+    wiring: &Map<String, Value>,
+) -> anyhow::Result<()> {
+    let (group, prefix) = WIRING;
+    let wiring = serde_json::to_vec(wiring).context("write the wiring")?;
+    let (space, key) = (Namespace::new(group, org), format!("{prefix}{device}"));
+    let kept = store.kv_compare_and_set(&space, &key, None, Some(wiring));
+    match kept.await {
+        Ok(_) | Err(KvError::Conflict { .. }) => Ok(()),
+        Err(error) => Err(error).context("keep the wiring"),
+    }
 }
 
 /// The wiring of a device, as its handler keeps it; empty if it keeps none.
@@ -93,7 +114,7 @@ fn profile(
     snapshot: &store::Snapshot,
     org: &str,
     device: &str,
-) -> Result<Map<String, Value>, handler_kv::KvError> {
+) -> Result<Map<String, Value>, KvError> {
     let (group, prefix) = WIRING;
     let stored = handler_kv::get(
         snapshot,

@@ -9,8 +9,10 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use serde_json::json;
 
+use crate::benches;
 use crate::services::Services;
 use base::config::Config;
+use store::devices::DeviceRecord;
 
 mod model;
 
@@ -45,7 +47,8 @@ pub fn prepare(config: &mut Config) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Create whatever is missing of the demo organisation, and attach its device.
+/// Create whatever is missing of the demo organisation, and attach its device. What it is wired to is kept unless
+/// somebody has said otherwise.
 ///
 /// # Errors
 /// The store fails, or the recording in the binary is damaged.
@@ -62,6 +65,12 @@ pub async fn ensure(services: &Services) -> anyhow::Result<Demo> {
         .attach_transport(&made.org, model.name, &address, model.pod()?)
         .await
         .context("attach the demo device")?;
+    let all = services.devices.all();
+    let is_it = |device: &&DeviceRecord| device.org == made.org && device.address == address;
+    // One that was removed is not there.
+    if let Some(device) = all.iter().find(is_it) {
+        benches::wire(&services.store, &made.org, &device.id, &model.wiring()).await?;
+    }
     Ok(Demo {
         api_key: made.api_key,
     })

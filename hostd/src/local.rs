@@ -19,10 +19,9 @@ use jobs::{Breakage, Cancel, Job, Loan, Outcome, Skip};
 use lab::devices::Device;
 use pipeline::Requirements;
 use pipeline::plan::{Role, Run};
-use store::handler_kv::Namespace;
 use tokio::runtime::Runtime;
 
-use crate::benches::{ServerBenches, WIRING};
+use crate::benches::{self, ServerBenches};
 use crate::groups::{Embedded, Loading};
 use crate::opening;
 use crate::plugin::Opened;
@@ -218,12 +217,7 @@ impl LocalBench {
             let all = devices.all();
             let device = all.into_iter().find(|device| device.name == offer.name);
             let id = device.context("find the device that was attached")?.id;
-            let (group, prefix) = WIRING;
-            let wiring = serde_json::to_vec(&offer.wiring).context("write the wiring")?;
-            let namespace = Namespace::new(group, &self.org);
-            let key = format!("{prefix}{id}");
-            let kept = self.services.store.kv_put(&namespace, &key, wiring);
-            kept.await.context("keep the wiring")?;
+            benches::wire(&self.services.store, &self.org, &id, &offer.wiring).await?;
             devices.settle(ONLINE_WAIT).await;
             Ok(id)
         })

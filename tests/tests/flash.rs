@@ -261,6 +261,8 @@ fn nonsense_is_refused_before_anything_is_touched() {
     let server = Server::demo().unwrap();
     let client = server.client();
     let device = server.device();
+    let wiring = format!("/api/bench/devices/{device}/wiring");
+    client.send("PUT", &wiring, Some("{}")).unwrap().expect(200);
     let path = format!("/api/bench/devices/{device}/flash");
     let elf = demo_elf();
     let form = |texts: &[(&str, &str)], file: (&str, &str, &[u8])| {

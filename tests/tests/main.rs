@@ -19,6 +19,7 @@ mod dial;
 mod disk;
 mod docs;
 mod emi;
+mod examples;
 mod faults;
 mod flash;
 mod flash_faults;

@@ -113,6 +113,9 @@ pub trait Bench: fmt::Debug + Sync {
 
 /// The target's serial line, read by one thread and written by others. Dropping it ends it.
 pub trait Link: Send + Sync {
+    /// Where it listens and how, for people: `LA5, 115200 baud`.
+    fn what(&self) -> String;
+
     /// Sends all of it.
     ///
     /// # Errors

@@ -51,8 +51,8 @@ pub enum Failure {
     UnfitArtifact(String, String),
     /// An assertion about a step: what it says, and what was seen.
     Assertion(String, String),
-    /// A text did not come on the serial line in time: which, and the end of what came.
-    Expect(String, String),
+    /// A text did not come on the serial line in time: which, the end of what came, and where that was listened for.
+    Expect(String, String, #[serde(default)] String),
     /// What starts a capture did not come in time.
     NoTrigger,
     /// The device cannot do what the step asks.
@@ -259,13 +259,16 @@ impl fmt::Display for Failure {
                 write!(f, "the artifact {name} cannot be taken: {why}")
             }
             Self::Assertion(wanted, seen) => write!(f, "wanted {wanted}, but {seen}"),
-            Self::Expect(text, seen) if seen.is_empty() => {
-                write!(f, "wanted {text:?} on the serial line, but nothing came")
+            Self::Expect(text, seen, line) => {
+                write!(f, "wanted {text:?} on the serial line")?;
+                if !line.is_empty() {
+                    write!(f, " ({line})")?;
+                }
+                match seen.as_str() {
+                    "" => f.write_str(", but nothing came"),
+                    seen => write!(f, ", but it did not come; the last was {seen:?}"),
+                }
             }
-            Self::Expect(text, seen) => write!(
-                f,
-                "wanted {text:?} on the serial line, but it did not come; the last was {seen:?}"
-            ),
             Self::NoTrigger => f.write_str(
                 "the capture's trigger did not come; look at the channel, or raise its `timeout`",
             ),

@@ -15,6 +15,8 @@ use crate::errors::{of_tap, of_uart};
 
 /// A line that is open.
 struct Line {
+    /// Where it listens and how, for people.
+    what: String,
     handle: Handle,
     uarts: Arc<Uarts>,
     device: String,
@@ -25,6 +27,7 @@ struct Line {
 impl Rig {
     pub(crate) fn open(&self, uart: &Uart, until: &Until<'_>) -> Result<Box<dyn Link>, BenchError> {
         let wish = self.wish(uart)?;
+        let what = format!("LA{}, {} baud", wish.default.rx, wish.default.baud);
         let mut opened = self.try_open(&wish, until)?;
         if matches!(opened, Err(UartError::Conflict(_))) {
             // Nobody may have it any more, and the line be about to end.
@@ -37,6 +40,7 @@ impl Rig {
         }
         let tap = opened.map_err(|error| of_uart(&error))?;
         Ok(Box::new(Line {
+            what,
             handle: self.lab.handle.clone(),
             uarts: Arc::clone(&self.lab.uarts),
             device: self.hold.device.clone(),
@@ -99,6 +103,10 @@ impl Line {
 }
 
 impl Link for Line {
+    fn what(&self) -> String {
+        self.what.clone()
+    }
+
     fn write(&self, bytes: &[u8], until: &Until<'_>) -> Result<(), BenchError> {
         let tap = self.tap()?;
         within(&self.handle, until, async {

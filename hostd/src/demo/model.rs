@@ -105,6 +105,9 @@ impl Model {
             // Where the pod listens, the target talks.
             ("uart_rx", json!(pins.tx)),
             ("uart_tx", json!(pins.rx)),
+            // The recorded bus, which is there without firmware.
+            ("i2c_scl", json!(RECORDED[0] + 1)),
+            ("i2c_sda", json!(RECORDED[1] + 1)),
             ("efuse", json!(pins.rail)),
         ];
         let profile = profile.map(|(name, value)| (name.to_owned(), value));

@@ -96,3 +96,28 @@ fn a_command_runs_with_the_bridges_up_and_its_code_is_what_counts() {
     let (code, _, told) = run("exit 0");
     assert_eq!(code, Some(0), "{told}");
 }
+
+#[test]
+fn the_first_line_of_the_guide_works_on_the_demo_server() {
+    let server = Server::demo().unwrap();
+    let path = format!("/api/bench/devices/{}/flash", server.device());
+    let firmware = tests::demo_elf();
+    let file = ("firmware", "demo.elf", &firmware[..]);
+    let flashed = server.client().post_form(&path, &[], file).unwrap();
+    assert_eq!(flashed.expect(200)["ok"], true);
+    let guide = include_str!("../../../docs/bridges.md");
+    let first = guide
+        .lines()
+        .find_map(|line| line.strip_prefix("hostd connect "))
+        .unwrap();
+    // Its ports may be in use here.
+    let is_port = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
+    let words = first.split_whitespace();
+    let words: Vec<&str> = words
+        .map(|word| if is_port(word) { "0" } else { word })
+        .collect();
+    let connected = Connected::start(&server, &words);
+    talk(&mut connected.open("uart"));
+    connected.address("gdb");
+    connected.stop();
+}

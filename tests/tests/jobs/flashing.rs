@@ -68,7 +68,9 @@ fn a_file_of_a_job_is_found_and_downloaded() {
     assert_eq!(flashable(&client, &device), json!([]));
     let job = built(&jobs);
 
-    // Nobody has said what the device is wired to.
+    // As if nobody had said what the device is wired to.
+    let wiring = format!("/api/bench/devices/{device}/wiring");
+    client.send("PUT", &wiring, Some("{}")).unwrap().expect(200);
     let all = flashable(&client, &device);
     assert_eq!(names(&all), ["fw.f0/fw.elf", "fw.g4/fw.elf"]);
     let first = &all[0];
@@ -77,7 +79,6 @@ fn a_file_of_a_job_is_found_and_downloaded() {
         (&json!(job), &json!("main"), &json!("elf"))
     );
     assert_eq!(first["wiring_defaults"], json!({"target": "stm32f030r8"}));
-    let wiring = format!("/api/bench/devices/{device}/wiring");
     for (target, expected) in [
         ("target/stm32f0x.cfg", "fw.f0/fw.elf"),
         ("STM32G431KB", "fw.g4/fw.elf"),

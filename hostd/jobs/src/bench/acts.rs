@@ -9,7 +9,7 @@ use pipeline::plan::{Action, Assertion, Capture, Decode, Flash, Step, Uart};
 use super::assert::Count;
 use super::course::{Course, find};
 use super::decoded::Decoded;
-use super::line::{Hearing, Over};
+use super::line::{Hearing, Line, Over};
 use super::{Decoding, Found};
 use crate::attempt::Stop;
 use crate::judge::{failed, text_judged};
@@ -108,9 +108,11 @@ impl<'s> Course<'s, '_> {
         texts.extend(uart.expect.as_deref());
         let wanted = uart.until.as_deref().or(uart.expect.as_deref());
         let hearing = Hearing::new(wanted, &texts, own.at, self.attempt.grounds.secrets);
+        let log = self.attempt.log;
         let line = self
             .open_line(uart, &until)
             .map_err(|error| error.outcome(own))?;
+        log.note(&format!("the serial line: {}", line.what()));
         if let Some(text) = &uart.send {
             line.send(text, &until)
                 .map_err(|error| error.outcome(own))?;
@@ -151,7 +153,8 @@ impl<'s> Course<'s, '_> {
             (_, Some(text)) => {
                 let seen = tail.chars().rev().take(SEEN_CHARS).collect::<Vec<_>>();
                 let seen = seen.into_iter().rev().collect();
-                Outcome::Failed(Failure::Expect(text, seen))
+                let line = self.line.as_ref().map(Line::what);
+                Outcome::Failed(Failure::Expect(text, seen, line.unwrap_or_default()))
             }
             (Over::Time, None) if own.at <= Instant::now() && !own.is_step() => own.passed(),
             _ => return (Ok(()), tail),

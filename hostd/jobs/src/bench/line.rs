@@ -201,6 +201,11 @@ impl<'s> Line<'s> {
         self.setting
     }
 
+    /// Where it listens, for people.
+    pub(super) fn what(&self) -> String {
+        self.link.what()
+    }
+
     /// Whether steps in the background still read it.
     pub(super) fn is_heard(&self) -> bool {
         !self.shared.lock().others.is_empty()

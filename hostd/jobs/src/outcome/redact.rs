@@ -22,7 +22,7 @@ impl Failure {
             Self::MissingArtifact(one, other)
             | Self::UnfitArtifact(one, other)
             | Self::Assertion(one, other)
-            | Self::Expect(one, other)
+            | Self::Expect(one, other, _)
             | Self::BadJunit(one, other) => {
                 secrets.redact(one);
                 secrets.redact(other);
@@ -72,7 +72,7 @@ mod tests {
             Failure::MissingArtifact(text(), other()),
             Failure::UnfitArtifact(text(), other()),
             Failure::Assertion(text(), other()),
-            Failure::Expect(text(), other()),
+            Failure::Expect(text(), other(), String::new()),
             Failure::BadJunit(text(), other()),
             Failure::Refused(text()),
         ];

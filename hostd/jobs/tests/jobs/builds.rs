@@ -36,12 +36,7 @@ fn example() {
     home.write("Makefile", recipe);
     let (job, _) = home.run(text);
     let ids: Vec<&str> = job.runs.iter().map(|run| run.id.as_str()).collect();
-    let builds = [
-        "fw.debug.f0",
-        "fw.debug.g4",
-        "fw.release.f0",
-        "fw.release.g4",
-    ];
+    let builds = ["fw.debug.a", "fw.debug.b", "fw.release.a", "fw.release.b"];
     assert_eq!(ids[..4], builds);
     for run in &job.runs[..4] {
         assert_eq!(run.outcome, Outcome::Passed, "{}", home.log(&run.id));
@@ -49,7 +44,7 @@ fn example() {
     let content = |run: usize| fs::read_to_string(&job.runs[run].artifacts[0].path).unwrap();
     assert_eq!(
         (content(0), content(3)),
-        ("f0 -Og\n".to_owned(), "g4 -Os\n".to_owned())
+        ("rev-a -Og\n".to_owned(), "rev-b -Os\n".to_owned())
     );
     assert_eq!(job.runs[0].artifacts.len(), 2);
     assert_eq!(job.runs.len(), 8);

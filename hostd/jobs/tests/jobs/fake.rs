@@ -185,6 +185,7 @@ impl Bench for Fake {
             is_left: false,
         });
         Ok(Box::new(FakeLink {
+            what: format!("LA5, {} baud", uart.baud),
             id,
             lines: Arc::clone(&self.lines),
             answer: self.answer,
@@ -249,12 +250,17 @@ pub(crate) fn transfer(address: u8, bytes: &[u8]) -> Transfer {
 }
 
 struct FakeLink {
+    what: String,
     id: u64,
     lines: Arc<Lines>,
     answer: &'static str,
 }
 
 impl Link for FakeLink {
+    fn what(&self) -> String {
+        self.what.clone()
+    }
+
     fn write(&self, bytes: &[u8], _until: &Until<'_>) -> Result<(), BenchError> {
         assert!(!bytes.is_empty());
         self.lines.say(self.answer);

@@ -35,13 +35,13 @@ fn with_boot(boot: &'static str) -> Fake {
 fn unmet() {
     let steps = format!("{FLASH}      - {{ uart: {{ expect: ready }}, timeout: 300ms, case: up }}");
     let run = bench(&with_boot("boot ok\r\nread"), &steps);
-    let failure = Failure::Expect("ready".to_owned(), "boot ok\r\nread".to_owned());
+    let [text, seen, line] = ["ready", "boot ok\r\nread", "LA5, 115200 baud"].map(str::to_owned);
+    let failure = Failure::Expect(text, seen, line);
     assert_eq!(run.outcome, Outcome::Failed(failure));
     let run = bench(&Fake::default(), &steps);
-    assert!(
-        run.outcome.to_string().ends_with("but nothing came"),
-        "{}",
-        run.outcome
+    assert_eq!(
+        run.outcome.to_string(),
+        "wanted \"ready\" on the serial line (LA5, 115200 baud), but nothing came"
     );
     assert_eq!(run.outcome.kind(), Some("expect"));
 }
