@@ -272,6 +272,22 @@ fn each_run_has_a_simulated_device_that_fits_it() {
 }
 
 #[test]
+fn a_step_that_asks_too_much_of_its_bench_is_a_mistake_of_the_pipeline() {
+    if !can_isolate() {
+        return;
+    }
+    let steps = "      - { uart: { parity: even, send: a } }";
+    let home = Home::new(&pipeline("{ name: demo }", steps));
+    let output = home.run(&[]);
+    let log = told(&output);
+    assert_eq!(output.status.code(), Some(2), "{log}");
+    assert!(
+        log.contains("\ndefinition: smoke.f0: this device cannot do that:"),
+        "{log}"
+    );
+}
+
+#[test]
 fn firmware_for_another_core_finds_the_device_that_has_it() {
     if !can_isolate() {
         return;

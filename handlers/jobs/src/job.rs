@@ -90,7 +90,7 @@ pub(crate) struct Record<'a> {
     /// Why it ended; null until that is decided.
     #[schemars(extend("enum" = or_null(REASONS.all())))]
     ended_because: Option<&'static str>,
-    /// What it says about the firmware. It stays `pending` when the bench or the server failed.
+    /// What it says about the firmware. It stays `pending` when the bench, the server or the pipeline is at fault.
     #[schemars(extend("enum" = VERDICTS.all()))]
     verdict: &'static str,
     /// The three before in one word.

@@ -114,6 +114,9 @@ fn ending(outcome: &Outcome, is_bench: bool) -> Ending {
 }
 
 fn failed(failure: &RunFailure, is_bench: bool) -> Ending {
+    if failure.is_mistake() {
+        return Ending::DefinitionError;
+    }
     Ending::Failed(match failure {
         RunFailure::Timeout(clock, _) => {
             return Ending::TimedOut(match clock {
@@ -151,6 +154,22 @@ fn broken(breakage: &Breakage) -> Infra {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_the_pipeline_lacks_is_no_failure_of_the_code() {
+        let of = |failure| ending(&Outcome::Failed(failure), true);
+        for mistake in [
+            RunFailure::Refused("no".to_owned()),
+            RunFailure::NoPytest,
+            RunFailure::NoSdk,
+        ] {
+            let ending = of(mistake);
+            assert_eq!(ending, Ending::DefinitionError);
+            assert_eq!(ending.verdict(), scheduler::Verdict::Pending);
+        }
+        let unfit = of(RunFailure::UnfitFirmware("too large".to_owned()));
+        assert_eq!(unfit, Ending::Failed(Failure::Test));
+    }
 
     #[test]
     fn a_fragment_becomes_a_sentence() {

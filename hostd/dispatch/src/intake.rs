@@ -105,7 +105,8 @@ impl Intake {
         let may = self
             .check_secrets(&pipeline, &definition, by, new.r#ref.as_deref())
             .and_then(|()| self.check_images(&pipeline, &definition))
-            .and_then(|()| self.check_network(&pipeline, &definition, by));
+            .and_then(|()| self.check_network(&pipeline, &definition, by))
+            .and_then(|()| check_chips(&pipeline, &definition));
         let objection = match may {
             // The request may be a repetition, and its answer that of the first one, whatever has changed since.
             Err(error) if new.idempotency_key.is_some() => Some(error),
@@ -399,6 +400,13 @@ fn scarce() -> JobError {
 
 fn refused(error: ArchiveError) -> JobError {
     JobError::Archive(error)
+}
+
+/// Whether chips that are to be flashed are known.
+fn check_chips(pipeline: &Pipeline, definition: &str) -> Result<(), JobError> {
+    pipeline
+        .check_chips(definition, lab::flashing::chip_refusal)
+        .map_err(|report| JobError::Definition(report.problems))
 }
 
 fn check_texts(new: &NewJob) -> Result<(), JobError> {

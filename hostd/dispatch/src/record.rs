@@ -38,7 +38,7 @@ pub enum Outcome {
     Passed,
     /// The code or its test failed.
     Failed,
-    /// The bench or the server failed.
+    /// The bench, the server or the pipeline is at fault: nothing is known about the code.
     Broken,
     /// Somebody ended it.
     Cancelled,
@@ -53,12 +53,14 @@ pub enum Outcome {
 pub fn outcome_of(end: &End) -> Outcome {
     match serde_json::from_value(end.ending.clone()) {
         Ok(Ending::Passed) => Outcome::Passed,
-        Ok(Ending::Failed(_) | Ending::DefinitionError) => Outcome::Failed,
+        Ok(Ending::Failed(_)) => Outcome::Failed,
         Ok(Ending::TimedOut(_) | Ending::QueueTimeout) => Outcome::TimedOut,
         Ok(Ending::Cancelled) => Outcome::Cancelled,
         Ok(Ending::Skipped) => Outcome::Skipped,
         // What a later version has stored is told by its code and message.
-        Ok(Ending::Infra(_) | Ending::NoMatchingDevice) | Err(_) => Outcome::Broken,
+        Ok(Ending::Infra(_) | Ending::NoMatchingDevice | Ending::DefinitionError) | Err(_) => {
+            Outcome::Broken
+        }
     }
 }
 

@@ -32,6 +32,9 @@ pub struct Counts {
     pub failed: u64,
     /// The bench failed.
     pub bench_failed: u64,
+    /// The pipeline lacks something, so that nothing was judged.
+    #[serde(default)]
+    pub not_judged: u64,
     /// They were not run.
     pub skipped: u64,
 }
@@ -89,7 +92,8 @@ impl Counts {
         *match outcome {
             Outcome::Passed => &mut self.passed,
             Outcome::Failed(_) => &mut self.failed,
-            Outcome::BenchFailed(_) => &mut self.bench_failed,
+            Outcome::BenchFailed(fault) if fault.is_of_bench() => &mut self.bench_failed,
+            Outcome::BenchFailed(_) => &mut self.not_judged,
             Outcome::Skipped(_) => &mut self.skipped,
         } += 1;
     }
@@ -100,21 +104,21 @@ impl Counts {
         match outcome {
             Outcome::Passed => self.passed,
             Outcome::Failed(_) => self.failed,
-            Outcome::BenchFailed(_) => self.bench_failed,
+            Outcome::BenchFailed(_) => self.errors(),
             Outcome::Skipped(_) => self.skipped,
         }
+    }
+
+    /// Those of which nobody knows whether the firmware is right.
+    #[must_use]
+    pub fn errors(&self) -> u64 {
+        self.bench_failed + self.not_judged
     }
 
     /// All.
     #[must_use]
     pub fn all(&self) -> u64 {
-        let Self {
-            passed,
-            failed,
-            bench_failed,
-            skipped,
-        } = self;
-        passed + failed + bench_failed + skipped
+        self.passed + self.failed + self.errors() + self.skipped
     }
 }
 
@@ -123,6 +127,7 @@ impl AddAssign for Counts {
         self.passed += other.passed;
         self.failed += other.failed;
         self.bench_failed += other.bench_failed;
+        self.not_judged += other.not_judged;
         self.skipped += other.skipped;
     }
 }

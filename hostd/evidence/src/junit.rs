@@ -78,13 +78,9 @@ impl Junit {
     fn begin(&mut self, job: &JobResult) -> io::Result<()> {
         self.event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
         let counts = job.counts();
-        let [tests, skipped, failures, errors] = [
-            counts.all(),
-            counts.skipped,
-            counts.failed,
-            counts.bench_failed,
-        ]
-        .map(|count| count.to_string());
+        let [tests, skipped, failures, errors] =
+            [counts.all(), counts.skipped, counts.failed, counts.errors()]
+                .map(|count| count.to_string());
         let time = seconds(job.duration_us);
         self.start(
             "testsuites",
@@ -102,13 +98,9 @@ impl Junit {
     fn suite(&mut self, job: &JobResult, run: &RunResult) -> io::Result<()> {
         self.names = Names::default();
         let counts = run.told_counts();
-        let [tests, skipped, errors, failures] = [
-            counts.all(),
-            counts.skipped,
-            counts.bench_failed,
-            counts.failed,
-        ]
-        .map(|count| count.to_string());
+        let [tests, skipped, errors, failures] =
+            [counts.all(), counts.skipped, counts.errors(), counts.failed]
+                .map(|count| count.to_string());
         let time = seconds(run.duration_us);
         self.start(
             "testsuite",

@@ -20,6 +20,10 @@ const OUTPUT_BYTES_MAX: usize = 16 << 10;
 /// Most bytes of the log's end that the page shows.
 const LOG_BYTES_MAX: usize = 128 << 10;
 
+/// What is said of a case that the bench failed in, and of one in which the pipeline lacks something.
+const BENCH_FAILED: &str = "bench failed";
+const NOT_JUDGED: &str = "not judged";
+
 /// Writes the page.
 ///
 /// # Errors
@@ -126,7 +130,7 @@ fn colour(job: &JobResult) -> &'static str {
     match (job.verdict.as_str(), job.ended_because.as_deref()) {
         ("success", _) => "good",
         ("failure", _) => "bad",
-        (_, Some("device_lost" | "infra_error" | "timeout")) => "bench",
+        (_, Some("device_lost" | "infra_error" | "timeout" | "definition_error")) => "bench",
         _ => "none",
     }
 }
@@ -166,7 +170,8 @@ fn summary(job: &JobResult, page: &mut String) -> fmt::Result {
     let counts = [
         ("passed", counts.passed),
         ("failed", counts.failed),
-        ("bench failed", counts.bench_failed),
+        (BENCH_FAILED, counts.bench_failed),
+        (NOT_JUDGED, counts.not_judged),
         ("skipped", counts.skipped),
     ];
     let counts: Vec<String> = counts
@@ -221,7 +226,8 @@ fn case_of(case: &Case, page: &mut String) -> fmt::Result {
     let (class, word) = match &case.outcome {
         Outcome::Passed => ("good", "passed"),
         Outcome::Failed(_) => ("bad", "failed"),
-        Outcome::BenchFailed(_) => ("bench", "bench failed"),
+        Outcome::BenchFailed(fault) if fault.is_of_bench() => ("bench", BENCH_FAILED),
+        Outcome::BenchFailed(_) => ("bench", NOT_JUDGED),
         Outcome::Skipped(_) => ("none", "skipped"),
     };
     // Parts that went wrong are open when the page opens.

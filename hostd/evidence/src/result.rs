@@ -93,8 +93,8 @@ pub enum Outcome {
     Passed,
     /// The firmware or the test failed.
     Failed(Fault),
-    /// The bench failed, so nothing is known about the firmware. The fault's kind begins with
-    /// `infra.`.
+    /// Nothing is known about the firmware, since the bench failed, whose fault's kind begins with `infra.`, or since the
+    /// pipeline asks for what is not there.
     BenchFailed(Fault),
     /// It was not run.
     Skipped(String),
@@ -205,6 +205,14 @@ impl RunResult {
             counts.add(&whole.outcome);
         }
         counts
+    }
+}
+
+impl Fault {
+    /// Whether the bench failed, rather than the pipeline.
+    #[must_use]
+    pub fn is_of_bench(&self) -> bool {
+        self.kind.starts_with("infra.")
     }
 }
 

@@ -6,6 +6,8 @@ mod openocd;
 #[cfg(test)]
 mod tests;
 
+use std::sync::LazyLock;
+
 use probe_rs::config::{Chip, ChipFamily, MemoryRegion, Registry};
 use probe_rs::{CoreType, Target};
 
@@ -139,7 +141,8 @@ impl Catalog {
             candidates = self.named(asked, |_| true);
         }
         if candidates.is_empty() {
-            let nearest = self.nearest(asked);
+            let chips = self.chips().map(|candidate| candidate.chip.name.as_str());
+            let nearest = nearest(asked, chips);
             let asked = asked.to_owned();
             return Err(FlashError::UnsupportedChip { asked, nearest });
         }
@@ -178,23 +181,42 @@ impl Catalog {
             _ => self.chips().filter(is_one).collect(),
         }
     }
+}
 
-    fn nearest(&self, asked: &str) -> Vec<String> {
-        let wanted = openocd::plain(asked).to_ascii_lowercase();
-        let mut ranked: Vec<(f64, &str)> = self
-            .chips()
-            .map(|candidate| candidate.chip.name.as_str())
-            .map(|name| {
-                (
-                    strsim::jaro_winkler(&wanted, &name.to_ascii_lowercase()),
-                    name,
-                )
-            })
-            .filter(|(likeness, _)| *likeness >= LIKENESS_MIN)
-            .collect();
-        ranked.sort_by(|one, other| other.0.total_cmp(&one.0));
-        let names = ranked.into_iter().take(NEAREST_MAX);
-        names.map(|(_, name)| name.to_owned()).collect()
+/// The names that are most similar, best first.
+fn nearest<'n>(asked: &str, names: impl Iterator<Item = &'n str>) -> Vec<String> {
+    let wanted = openocd::plain(asked).to_ascii_lowercase();
+    let likeness = |name: &str| strsim::jaro_winkler(&wanted, &name.to_ascii_lowercase());
+    let ranked = names.map(|name| (likeness(name), name));
+    let mut ranked: Vec<(f64, &str)> = ranked
+        .filter(|(likeness, _)| *likeness >= LIKENESS_MIN)
+        .collect();
+    ranked.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let names = ranked.into_iter().take(NEAREST_MAX);
+    names.map(|(_, name)| name.to_owned()).collect()
+}
+
+/// The names of all chips and of their packages. The catalog itself is large and takes long to read, so that it is not kept.
+struct Names {
+    chips: Vec<String>,
+    packages: Vec<String>,
+}
+
+impl Names {
+    fn load() -> Self {
+        let catalog = Catalog::load();
+        let chips = catalog.chips();
+        let packages = chips.flat_map(|chip| chip.chip.package_variants());
+        Self {
+            packages: packages.cloned().collect(),
+            chips: catalog.chips().map(|chip| chip.chip.name.clone()).collect(),
+        }
+    }
+
+    fn has(&self, asked: &str) -> bool {
+        let mut names = self.chips.iter().chain(&self.packages);
+        !asked.is_empty()
+            && (openocd::families(asked).is_some() || names.any(|name| begins(name, asked)))
     }
 }
 
@@ -228,6 +250,20 @@ pub(crate) fn choose<'a>(
                 .collect(),
         }),
     }
+}
+
+/// Why a name means no chip that can be programmed, in a sentence with the most similar names; none if it means one.
+/// It costs milliseconds at most, but for the first time.
+#[must_use]
+pub fn chip_refusal(asked: &str) -> Option<String> {
+    static NAMES: LazyLock<Names> = LazyLock::new(Names::load);
+    let asked = asked.trim();
+    if NAMES.has(asked) {
+        return None;
+    }
+    let nearest = nearest(asked, NAMES.chips.iter().map(String::as_str));
+    let asked = asked.to_owned();
+    Some(FlashError::UnsupportedChip { asked, nearest }.to_string())
 }
 
 /// Checks that a name means a chip that can be programmed, before anything is touched.

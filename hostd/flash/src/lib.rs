@@ -27,7 +27,7 @@ mod progress;
 mod request;
 mod stop;
 
-pub use chips::{Meaning, check_chip};
+pub use chips::{Meaning, check_chip, chip_refusal};
 pub use debug::{Access, DebugFailure, Debugger, Watchpoint, Wish};
 pub use error::{Cause, FlashError};
 pub use image::Image;

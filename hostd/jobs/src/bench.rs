@@ -246,6 +246,9 @@ pub enum BenchError {
     /// The pipeline asks for something that the device or its target cannot do.
     #[error("do what the step asks: {0}")]
     Refused(String),
+    /// The firmware has no place on the chip.
+    #[error("place the firmware: {0}")]
+    Unfit(String),
     /// The trigger did not come in its time.
     #[error("see the trigger")]
     NoTrigger,
@@ -266,6 +269,7 @@ impl BenchError {
             Self::WrongTarget(why) => Breakage::WrongTarget(why),
             Self::LeaseLost(why) => Breakage::LeaseLost(why),
             Self::Refused(why) => return Outcome::Failed(Failure::Refused(why)),
+            Self::Unfit(why) => return Outcome::Failed(Failure::UnfitFirmware(why)),
             Self::NoTrigger => return Outcome::Failed(Failure::NoTrigger),
             Self::TimedOut => return deadline.passed(),
             Self::Cancelled => return Outcome::Cancelled,

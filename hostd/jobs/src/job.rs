@@ -21,8 +21,10 @@ pub struct Job {
 pub enum Verdict {
     /// All went as it should.
     Success,
-    /// The code or the pipeline is wrong: the run, and how it went.
+    /// The code or a test is wrong: the run, and how it went.
     Failure(String, Outcome),
+    /// The pipeline asks for what its bench or its sandbox does not have: likewise.
+    Definition(String, Outcome),
     /// This machine is at fault: likewise.
     Infrastructure(String, Outcome),
     /// Somebody ended it.
@@ -32,7 +34,7 @@ pub enum Verdict {
 }
 
 impl Job {
-    /// What the job came to: a failure weighs more than a machine at fault.
+    /// What the job came to: a failure weighs more than a pipeline or a machine at fault.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         let first = |is: fn(&Outcome) -> bool| {
@@ -45,17 +47,18 @@ impl Job {
                 Outcome::Cancelled | Outcome::Skipped(Skip::Cancelled)
             )
         };
-        let is_failed = |outcome: &Outcome| {
-            matches!(
-                outcome,
-                Outcome::Failed(_) | Outcome::Skipped(Skip::JobTimeout)
-            )
+        let is_failed = |outcome: &Outcome| match outcome {
+            Outcome::Failed(failure) => !failure.is_mistake(),
+            outcome => *outcome == Outcome::Skipped(Skip::JobTimeout),
         };
         if first(is_cancelled).is_some() {
             return Verdict::Cancelled;
         }
         if let Some((id, outcome)) = first(is_failed) {
             return Verdict::Failure(id, outcome);
+        }
+        if let Some((id, outcome)) = first(|outcome| matches!(outcome, Outcome::Failed(_))) {
+            return Verdict::Definition(id, outcome);
         }
         if let Some((id, outcome)) = first(|outcome| matches!(outcome, Outcome::Broken(_))) {
             return Verdict::Infrastructure(id, outcome);
@@ -78,13 +81,14 @@ impl Job {
 }
 
 impl Verdict {
-    /// The exit code of a command that carried the job out: 0 success, 1 failure, 3 infrastructure, 4 cancelled. A job
-    /// whose benches were not run is not known to be a success, which is the machine's fault.
+    /// The exit code of a command that carried the job out: 0 success, 1 failure, 2 the pipeline, 3 infrastructure, 4
+    /// cancelled. A job whose benches were not run is not known to be a success, which is the machine's fault.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Success => 0,
             Self::Failure(..) => 1,
+            Self::Definition(..) => 2,
             Self::Infrastructure(..) | Self::Incomplete(_) => 3,
             Self::Cancelled => 4,
         }
@@ -96,6 +100,7 @@ impl Verdict {
         match self {
             Self::Success => "success",
             Self::Failure(..) => "failure",
+            Self::Definition(..) => "definition",
             Self::Infrastructure(..) => "infrastructure",
             Self::Cancelled => "cancelled",
             Self::Incomplete(_) => "incomplete",
@@ -107,9 +112,9 @@ impl Verdict {
     pub fn sentence(&self) -> String {
         match self {
             Self::Success => "All went as it should.".to_owned(),
-            Self::Failure(run, outcome) | Self::Infrastructure(run, outcome) => {
-                format!("{run}: {outcome}.")
-            }
+            Self::Failure(run, outcome)
+            | Self::Definition(run, outcome)
+            | Self::Infrastructure(run, outcome) => format!("{run}: {outcome}."),
             Self::Cancelled => "The job was cancelled.".to_owned(),
             Self::Incomplete(count) => format!(
                 "All that was run went as it should; {count} runs of benches were not run. Name a device that fits with --device, or pass --builds-only if that is what you want."
@@ -143,10 +148,13 @@ mod tests {
         let failed = Outcome::Failed(Failure::Exit(2));
         let broken = Outcome::Broken(Breakage::DiskFull);
         let bench = Outcome::Skipped(Skip::NoBench);
+        let mistake = Outcome::Failed(Failure::NoPytest);
         let code = |outcomes: &[Outcome]| job(outcomes).verdict().exit_code();
         assert_eq!(code(&[Outcome::Passed, Outcome::Passed]), 0);
         assert_eq!(code(&[broken.clone(), failed.clone()]), 1);
         assert_eq!(code(&[Outcome::Passed, broken.clone()]), 3);
+        assert_eq!(code(&[broken.clone(), mistake.clone()]), 2);
+        assert_eq!(code(&[mistake.clone(), failed.clone()]), 1);
         assert_eq!(code(&[failed, Outcome::Skipped(Skip::Cancelled)]), 4);
         assert_eq!(code(&[Outcome::Passed, bench.clone()]), 3);
         assert_eq!(

@@ -7,6 +7,7 @@ use pipeline::{Pattern, When};
 
 use crate::attempt::Attempt;
 use crate::outcome::{Breakage, Clock, Failure, Outcome, Skip, chain};
+use crate::pytest;
 use crate::results::StepEnd;
 use crate::script::Command;
 use crate::step::{Deadline, Ended, Scene};
@@ -61,12 +62,22 @@ impl<'j> Judge<'j> {
             return;
         };
         let texts = self.texts_about(step);
+        let mut sought = texts.clone();
+        sought.extend(command.pytest.iter().flat_map(|_| pytest::SIGNS));
         let environment = attempt.environment(step);
-        let (ended, found) = scene.execute(&command, &environment, deadline, &texts);
+        let (ended, found) = scene.execute(&command, &environment, deadline, &sought);
         let Ended { outcome, exit_code } = ended;
         end.outcome = outcome;
         end.exit_code = exit_code;
+        let signs = found[texts.len()..].to_vec();
         self.note(step, exit_code, texts.into_iter().zip(found).collect());
+        let report = command.pytest.as_ref();
+        let report = report.map(|file| attempt.place().job().join(file));
+        // It counts whatever an assertion says of the exit code.
+        if let Some(lack) = report.and_then(|report| pytest::lack(&signs, exit_code, &report)) {
+            end.outcome = Outcome::Failed(lack);
+            return;
+        }
         // What ended by itself has written its files, whatever its exit code.
         if let (Some(pattern), Some(_)) = (&command.junit, exit_code) {
             let failed = read_cases(attempt, pattern, end);

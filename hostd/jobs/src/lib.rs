@@ -35,6 +35,7 @@ mod log;
 mod micros;
 mod outcome;
 mod place;
+mod pytest;
 mod report;
 mod request;
 mod results;

@@ -19,7 +19,7 @@ use crate::micros;
 pub enum Outcome {
     /// As it should.
     Passed,
-    /// The code or the pipeline is wrong.
+    /// The code or the pipeline is wrong; [`Failure::is_mistake`] says which.
     Failed(Failure),
     /// This machine or the bench is at fault; nothing is known about the code.
     Broken(Breakage),
@@ -55,8 +55,14 @@ pub enum Failure {
     Expect(String, String, #[serde(default)] String),
     /// What starts a capture did not come in time.
     NoTrigger,
-    /// The device cannot do what the step asks.
+    /// The device cannot do what the step asks: a mistake of the pipeline.
     Refused(String),
+    /// pytest is not where its step looks for it: a mistake of the pipeline.
+    NoPytest,
+    /// The bench's SDK is not there, which tests need: a mistake of the pipeline.
+    NoSdk,
+    /// The firmware does not fit the chip: why.
+    UnfitFirmware(String),
     /// So many tests failed.
     Tests(u64),
     /// A JUnit file cannot be read: its name, and why.
@@ -156,6 +162,7 @@ impl Outcome {
     pub fn word(&self) -> &'static str {
         match self {
             Self::Passed => "passed",
+            Self::Failed(failure) if failure.is_mistake() => "definition",
             Self::Failed(_) => "failed",
             Self::Broken(_) => "infrastructure",
             Self::Cancelled => "cancelled",
@@ -186,7 +193,16 @@ impl fmt::Display for Outcome {
     }
 }
 
+/// How a project brings what its tests import.
+const BRING: &str = "bring it with the sources: `pip install --target sdk 'embeddedci[cloud]' pytest`, `sdk/` not in .gitignore, and `env: { PYTHONPATH: /job/sdk }` at the step";
+
 impl Failure {
+    /// Whether the pipeline asks for what its bench or its sandbox does not have: nothing is known about the code.
+    #[must_use]
+    pub fn is_mistake(&self) -> bool {
+        matches!(self, Self::Refused(_) | Self::NoPytest | Self::NoSdk)
+    }
+
     /// A stable word for programs.
     #[must_use]
     pub fn kind(&self) -> &'static str {
@@ -203,6 +219,9 @@ impl Failure {
             Self::Expect(..) => "expect",
             Self::NoTrigger => "no_trigger",
             Self::Refused(_) => "refused",
+            Self::NoPytest => "no_pytest",
+            Self::NoSdk => "no_sdk",
+            Self::UnfitFirmware(_) => "unfit_firmware",
             Self::Tests(_) => "tests",
             Self::BadJunit(..) => "bad_junit",
         }
@@ -273,6 +292,15 @@ impl fmt::Display for Failure {
                 "the capture's trigger did not come; look at the channel, or raise its `timeout`",
             ),
             Self::Refused(why) => write!(f, "this device cannot do that: {why}"),
+            Self::NoPytest => write!(
+                f,
+                "there is no pytest where the step runs; install it on the machine or in the image, or {BRING}"
+            ),
+            Self::NoSdk => write!(
+                f,
+                "no test ran, for the bench's SDK (embeddedci) is not where the step runs; {BRING}"
+            ),
+            Self::UnfitFirmware(why) => write!(f, "the firmware does not fit: {why}"),
             Self::Tests(1) => f.write_str("a test failed; the report says which"),
             Self::Tests(count) => write!(f, "{count} tests failed; the report says which"),
             Self::BadJunit(name, why) => write!(f, "{name} gives no test cases: failed to {why}"),

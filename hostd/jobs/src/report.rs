@@ -223,6 +223,7 @@ pub fn result_of(job: &Job, subject: &Subject, out: &Path) -> JobResult {
     let verdict = job.verdict();
     let ended_because = match &verdict {
         Verdict::Cancelled => "cancelled",
+        Verdict::Definition(..) => "definition_error",
         Verdict::Infrastructure(..) => "infra_error",
         _ if job.hit_timeout() => "timeout",
         _ => "completed",
@@ -348,6 +349,9 @@ fn case_outcome(outcome: &Outcome, detail: &str) -> result::Outcome {
     };
     match outcome {
         Outcome::Passed => result::Outcome::Passed,
+        Outcome::Failed(failure) if failure.is_mistake() => {
+            result::Outcome::BenchFailed(fault(failure.kind()))
+        }
         Outcome::Failed(failure) => result::Outcome::Failed(fault(failure.kind())),
         Outcome::Broken(breakage) => result::Outcome::BenchFailed(fault(breakage.kind())),
         Outcome::Cancelled | Outcome::Skipped(_) => result::Outcome::Skipped(outcome.to_string()),

@@ -26,6 +26,8 @@ pub(crate) struct Command {
     pub(crate) junit: Option<Pattern>,
     /// No exit code is a failure.
     pub(crate) any_exit_code: bool,
+    /// pytest, and where it writes its cases, below `/job`.
+    pub(crate) pytest: Option<String>,
 }
 
 impl Command {
@@ -40,6 +42,7 @@ impl Command {
                 arguments: vec!["-e".to_owned(), "-c".to_owned(), script.clone()],
                 junit: step.junit.clone(),
                 any_exit_code: *any_exit_code,
+                pytest: None,
             }),
             Action::Pytest {
                 path,
@@ -58,6 +61,7 @@ impl Command {
                         .collect(),
                     junit: Some(Pattern::parse(&file).expect("our own name has no signs")),
                     any_exit_code: *any_exit_code,
+                    pytest: Some(file),
                 })
             }
             _ => None,

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+pub use ::flash::chip_refusal;
 use ::flash::{FlashError, Image};
 use pods::{Pod, PodError, Session, SessionKind};
 use serde_json::json;

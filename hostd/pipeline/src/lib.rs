@@ -32,6 +32,7 @@
 
 mod caps;
 mod check;
+mod chips;
 mod condition;
 mod definition;
 mod expand;

@@ -57,6 +57,8 @@ pub enum Code {
     ImageRefused,
     /// The server gives no network to jobs, or not to those of the organisation.
     NetworkRefused,
+    /// A chip that is to be flashed and that is not known.
+    UnknownChip,
 }
 
 impl Code {
@@ -86,6 +88,7 @@ impl Code {
             Self::SecretRefused => "secret_refused",
             Self::ImageRefused => "image_refused",
             Self::NetworkRefused => "network_refused",
+            Self::UnknownChip => "unknown_chip",
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod agreement;
 mod bombs;
+mod chips;
 mod document;
 mod expansion;
 mod images;

@@ -57,8 +57,10 @@ pub(crate) fn of_failure(failure: &Failure) -> BenchError {
     let why = failure.sentence.clone();
     match failure.code {
         "wrong_target" => BenchError::WrongTarget(why),
-        "unknown_target" | "ambiguous_target" | "bad_firmware" | "outside_memory"
-        | "pod_refused" => BenchError::Refused(why),
+        "unknown_target" | "ambiguous_target" | "bad_firmware" | "pod_refused" => {
+            BenchError::Refused(why)
+        }
+        "outside_memory" => BenchError::Unfit(why),
         "lease_lost" => BenchError::LeaseLost(OVER.to_owned()),
         "deadline" => BenchError::TimedOut,
         "cancelled" => BenchError::Cancelled,
@@ -122,6 +124,7 @@ mod tests {
         let why = || "why".to_owned();
         assert_eq!(of("wrong_target"), BenchError::WrongTarget(why()));
         assert_eq!(of("bad_firmware"), BenchError::Refused(why()));
+        assert_eq!(of("outside_memory"), BenchError::Unfit(why()));
         assert_eq!(of("device_lost"), BenchError::Lost(why()));
         for code in [
             "no_target",

@@ -8,9 +8,9 @@ use anyhow::{Context, bail};
 use clap::Args;
 
 use base::config::Config;
-use pipeline::Caps;
 use pipeline::limits::DOCUMENT_BYTES_MAX;
 use pipeline::plan::{Plan, Role};
+use pipeline::{Caps, Pipeline, Report};
 
 /// The exit code when a pipeline is wrong.
 pub(crate) const DEFINITION: u8 = 2;
@@ -55,7 +55,7 @@ fn check(files: &[PathBuf], out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     let mut code = ExitCode::SUCCESS;
     for file in files {
         let name = file.display().to_string();
-        match pipeline::parse(&read(file)?, &caps) {
+        match parse(&read(file)?, &caps) {
             Ok(pipeline) => {
                 let plan = pipeline::expand(&pipeline, &caps);
                 let (builds, benches) = counts(&plan);
@@ -68,6 +68,16 @@ fn check(files: &[PathBuf], out: &mut dyn Write) -> anyhow::Result<ExitCode> {
         }
     }
     Ok(code)
+}
+
+/// Reads a pipeline and checks all of it that can be known here.
+///
+/// # Errors
+/// Everything that is wrong, as far as it can be told at once.
+pub(crate) fn parse(text: &str, caps: &Caps) -> Result<Pipeline, Box<Report>> {
+    let pipeline = pipeline::parse(text, caps)?;
+    pipeline.check_chips(text, flash::chip_refusal)?;
+    Ok(pipeline)
 }
 
 /// Runs of builds and of benches.
@@ -109,6 +119,30 @@ pub(crate) fn text_of(from: impl Read) -> anyhow::Result<String> {
 mod tests {
     use pipeline::limits::{BAUD, LA_CHANNELS, SAMPLES_MAX};
     use pods::protocol::{self, UART_BAUD_MAX, UART_BAUD_MIN};
+
+    /// The format knows no chip, so that it is asked here.
+    #[test]
+    fn a_chip_that_is_flashed_is_known() {
+        let text = |target: &str| {
+            format!(
+                "version: 1
+builds:
+  - {{ id: fw, steps: [{{ run: make }}], packs: [{{ id: a, artifacts: [fw.elf] }}] }}
+benches:
+  - id: b
+    for_each: fw
+    device: {{ name: d }}
+    steps: [{{ flash: {{ artifact: fw.elf, target: {target} }} }}]
+"
+            )
+        };
+        let caps = pipeline::Caps::default();
+        assert!(super::parse(&text("stm32f030r8"), &caps).is_ok());
+        let report = super::parse(&text("stm32f03r8"), &caps).unwrap_err();
+        let told = report.render("p.yml");
+        assert!(told.starts_with("p.yml:8:"), "{told}");
+        assert!(told.contains("the nearest are STM32F03"), "{told}");
+    }
 
     /// The format knows no pod, so it has these bounds of its own.
     #[test]

@@ -75,7 +75,7 @@ impl Printer {
             Event::Note(text) => self.note(&text),
             Event::StepEnded(name, word, sentence) => self.end_step(&name, word, &sentence),
             Event::RunEnded(run, word, sentence) => {
-                let is_wrong = matches!(word, "failed" | "infrastructure");
+                let is_wrong = matches!(word, "failed" | "definition" | "infrastructure");
                 self.end_run(&run, is_wrong, &sentence);
             }
         }

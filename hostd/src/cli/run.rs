@@ -112,7 +112,7 @@ impl Run {
             check::read(&self.file).map_err(|error| format!("hostd: failed to {error:#}\n"))?;
         let caps = Caps::default();
         let name = self.file.display().to_string();
-        let parsed = pipeline::parse(&text, &caps).map_err(|report| report.render(&name))?;
+        let parsed = check::parse(&text, &caps).map_err(|report| report.render(&name))?;
         let mut plan = pipeline::expand(&parsed, &caps);
         if !self.only.is_empty() {
             jobs::select(&mut plan, &self.only)

@@ -120,7 +120,7 @@ impl Submit {
         };
         let text = text.map_err(|error| format!("hostd: failed to {error:#}\n"))?;
         // What a server allows, only that server knows.
-        let parsed = pipeline::parse(&text, &Caps::UNLIMITED);
+        let parsed = check::parse(&text, &Caps::UNLIMITED);
         let parsed = parsed.map_err(|report| report.render(&self.file_name()))?;
         let name = pipeline::expand(&parsed, &Caps::UNLIMITED).name;
         Ok(Definition { text, name })

@@ -122,6 +122,20 @@ fn a_test_that_fails_and_one_that_hangs_are_told_apart() {
     );
     let message = job["message"].as_str().unwrap();
     assert!(message.contains("nothing came"), "{message}");
+    // What the device cannot do says nothing about the firmware.
+    let refused = ended(
+        &jobs,
+        &bench("{ uart: { parity: even, send: a }, case: asks }"),
+    );
+    assert_eq!(
+        told(&refused),
+        json!(["definition_error", "pending", "broken", "refused"])
+    );
+    let junit = jobs.get(refused["id"].as_str().unwrap(), "/junit.xml").text;
+    assert!(
+        junit.contains("<error") && !junit.contains("<failure"),
+        "{junit}"
+    );
     // None of it was repeated, and the device is as good as before.
     assert_eq!(job["attempts"].as_array().unwrap().len(), 1, "{job}");
     let job = ended(&jobs, &bench("{ run: 'true' }"));
@@ -129,4 +143,37 @@ fn a_test_that_fails_and_one_that_hangs_are_told_apart() {
         told(&job),
         json!(["completed", "success", "passed", "passed"])
     );
+}
+
+#[test]
+fn what_cannot_be_flashed_or_decoded_is_refused_before_anything_runs() {
+    let jobs = Jobs::start("");
+    let pipeline = "
+version: 1
+builds:
+  - id: fw
+    steps: [{ run: make }]
+    packs: [{ id: a, artifacts: [fw.elf], targets: [stm32f03r8] }]
+benches:
+  - id: b
+    for_each: fw
+    device: { select: { target: '{{pack.target}}' } }
+    steps:
+      - flash: { artifact: fw.elf }
+";
+    let submit = |definition: &str| {
+        let body = json!({ "definition": definition });
+        let sent = jobs.client().post("/api/jobs/submit", &body).unwrap();
+        sent.expect_error(422, "invalid_definition");
+        sent.json()["problems"][0].clone()
+    };
+    let problem = submit(pipeline);
+    assert_eq!(problem["code"], "unknown_chip", "{problem}");
+    let message = problem["message"].as_str().unwrap();
+    assert!(message.contains("the nearest are STM32F03"), "{message}");
+    let problem = submit(&bench(
+        "{ id: c, capture: { kind: la, channels: { a: 1, b: 2 }, rate: 1MHz, samples: 10 } }, { decode: { on: c, decoder: i2c, channels: { scl: a } } }",
+    ));
+    assert_eq!(problem["code"], "missing_key", "{problem}");
+    assert!(problem["message"].as_str().unwrap().contains("needs sda"));
 }

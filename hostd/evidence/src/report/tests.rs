@@ -60,7 +60,20 @@ fn job() -> JobResult {
                     ],
                     ..case("sensor", Outcome::Failed(fault.clone()))
                 },
-                case("lost", Outcome::BenchFailed(fault)),
+                case(
+                    "lost",
+                    Outcome::BenchFailed(Fault {
+                        kind: "infra.device_lost".to_owned(),
+                        ..fault.clone()
+                    }),
+                ),
+                case(
+                    "asks too much",
+                    Outcome::BenchFailed(Fault {
+                        kind: "refused".to_owned(),
+                        ..fault
+                    }),
+                ),
                 case("banner", Outcome::Passed),
             ]),
         ],
@@ -120,7 +133,7 @@ fn it_loads_nothing() {
 #[test]
 fn what_failed_is_open_and_counted() {
     let page = page(&job());
-    assert!(page.contains("1 passed, 1 failed, 1 bench failed"));
+    assert!(page.contains("1 passed, 1 failed, 1 bench failed, 1 not judged"));
     assert_eq!(
         page.matches("<details class=\"case bad\" open=\"\">")
             .count(),
@@ -129,7 +142,7 @@ fn what_failed_is_open_and_counted() {
     assert_eq!(
         page.matches("<details class=\"case bench\" open=\"\">")
             .count(),
-        1
+        2
     );
     assert_eq!(page.matches("<details class=\"case good\">").count(), 1);
     assert!(page.contains("1 min 01 s"));

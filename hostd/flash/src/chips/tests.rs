@@ -1,6 +1,6 @@
 //! What names mean.
 
-use super::{Catalog, begins, choose, openocd};
+use super::{Catalog, begins, check_chip, chip_refusal, choose, openocd};
 use crate::error::FlashError;
 
 fn names(catalog: &Catalog, asked: &str) -> Vec<String> {
@@ -76,4 +76,23 @@ fn of_several_that_fit_the_smallest_of_the_right_size_is_taken() {
         panic!("{error}");
     };
     assert_eq!(names.len(), super::AMBIGUOUS_MAX);
+}
+
+#[test]
+fn a_chip_is_refused_alike_before_and_when_it_is_flashed() {
+    for asked in [
+        "STM32F030R8",
+        " stm32f030r8t6 ",
+        "target/stm32f0x.cfg",
+        "stm32f0",
+        "stm32f03r8",
+        "esp32c3",
+        "toaster",
+        "",
+    ] {
+        let flashed = check_chip(asked).err().map(|error| error.to_string());
+        assert_eq!(chip_refusal(asked), flashed, "{asked}");
+    }
+    let refusal = chip_refusal("stm32f03r8").unwrap();
+    assert!(refusal.contains("; the nearest are STM32F03"), "{refusal}");
 }

@@ -352,24 +352,16 @@ impl<'s> Course<'s, '_> {
     }
 }
 
-/// Channels of the logic analyzer by the decoder's roles. A role that is not given has the channel of its name.
+/// Channels of the logic analyzer by the decoder's roles.
 fn channels_of(
     decoder: &Decoder,
     given: &BTreeMap<String, String>,
     capture: &Capture,
 ) -> BTreeMap<String, u64> {
-    let roles: &[&str] = match decoder {
-        Decoder::I2c => &["scl", "sda"],
-        Decoder::Spi => &["clk", "miso", "mosi", "cs"],
-        Decoder::Uart => &["rx", "tx"],
-        // What roles it has only the plugin knows.
-        Decoder::Plugin(_) => &[],
-    };
-    let number = |name: &str| capture.channels.get(name).copied();
-    let same = roles.iter().filter(|role| !given.contains_key(**role));
-    let same = same.filter_map(|role| Some(((*role).to_owned(), number(role)?)));
-    let given = given
-        .iter()
-        .filter_map(|(role, name)| Some((role.clone(), number(name)?)));
-    same.chain(given).collect()
+    let given = given.iter();
+    let given = given.map(|(role, name)| (role.as_str(), name.as_str()));
+    let names = decoder.channels(given, |name| capture.channels.contains_key(name));
+    let names = names.into_iter();
+    let numbers = names.filter_map(|(role, name)| Some((role, *capture.channels.get(&name)?)));
+    numbers.collect()
 }

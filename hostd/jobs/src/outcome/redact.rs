@@ -27,7 +27,7 @@ impl Failure {
                 secrets.redact(one);
                 secrets.redact(other);
             }
-            Self::Refused(why) => secrets.redact(why),
+            Self::Refused(why) | Self::UnfitFirmware(why) => secrets.redact(why),
             Self::Exit(_)
             | Self::Signal(_)
             | Self::Timeout(..)
@@ -35,6 +35,8 @@ impl Failure {
             | Self::Disk(_)
             | Self::Processes(..)
             | Self::NoTrigger
+            | Self::NoPytest
+            | Self::NoSdk
             | Self::Tests(_) => {}
         }
     }
@@ -75,6 +77,7 @@ mod tests {
             Failure::Expect(text(), other(), String::new()),
             Failure::BadJunit(text(), other()),
             Failure::Refused(text()),
+            Failure::UnfitFirmware(text()),
         ];
         let breakages = [
             Breakage::Jail(text()),

@@ -24,6 +24,10 @@ const OWN: &[Case] = &[
     ("a_device_without_monitors_is_asked_once", unmeasured),
     ("marks_have_no_secrets", marked_without_secrets),
     ("programs_of_a_bench_have_what_was_built", programs),
+    (
+        "a_channel_that_has_a_role_is_not_that_of_its_name_besides",
+        claimed,
+    ),
     ("a_capture_is_decoded_and_its_result_kept", decoding),
     ("transfers_that_are_missing_fail_the_assertion", missing),
     ("what_a_capture_waits_for_may_not_come", no_trigger),
@@ -285,6 +289,18 @@ fn decoding() {
     assert_eq!(kept.name, "decoded/decoded.txt");
     assert_eq!(fs::read_to_string(&kept.path).unwrap(), "0x10\n0x11\n");
     assert_eq!(kept.bytes, 10);
+}
+
+fn claimed() {
+    let home = Home::new();
+    let fake = Fake::default();
+    let steps =
+        "      - capture: { kind: la, channels: { scl: 1, sda: 2, tx: 3 }, rate: 1MHz, samples: 10 }
+        id: lines
+      - decode: { on: lines, decoder: uart, channels: { rx: tx } }";
+    let (job, _) = job(&home, &fake, &pipeline_of("", steps), &Cancel::default());
+    assert_eq!(job.runs[1].outcome, Outcome::Passed, "{:?}", job.runs[1]);
+    assert_eq!(fake.calls(), ["capture 10", "decode 01CAPTURE rx=3"]);
 }
 
 fn missing() {

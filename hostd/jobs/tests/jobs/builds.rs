@@ -16,6 +16,7 @@ pub(crate) const CASES: &[Case] = &[
     ("assertions_judge_codes_and_texts", assertions),
     ("tests_that_fail_fail_their_step", tests),
     ("more_tests_than_may_be_fail_their_step", many_tests),
+    ("what_tests_lack_is_a_mistake_of_the_pipeline", lacking),
     ("the_environment_is_what_the_pipeline_says", environment),
 ];
 
@@ -252,4 +253,42 @@ builds:
     }
     let own = std::env::vars().filter(|(name, _)| name.starts_with("CARGO"));
     assert!(own.count() == 0 || !run.steps[0].tail.contains("CARGO"));
+}
+
+/// Stands in for Python without pytest, and for pytest without the SDK.
+fn lacking() {
+    let steps = "      - { pytest: { path: tests }, case: tests, id: tests }";
+    let judged = format!("{steps}\n      - assert: {{ on: tests, exit_code: 1 }}");
+    let no_module = "No module named pytest";
+    let no_sdk = "E   ModuleNotFoundError: No module named 'embeddedci.benchpod'";
+    for (says, code, steps, kind) in [
+        (no_module, 1, steps, "no_pytest"),
+        // An exit code that is expected is not expected of this.
+        (no_module, 1, &judged, "no_pytest"),
+        (no_sdk, 2, steps, "no_sdk"),
+        (no_sdk, 1, steps, "exit_code"),
+    ] {
+        let home = Home::new();
+        let python = format!("import sys\nprint({says:?}, file=sys.stderr)\nsys.exit({code})\n");
+        home.write("pytest.py", &python);
+        let (job, _) = home.run(&pipeline_of("", steps));
+        let outcome = &job.runs[0].outcome;
+        assert_eq!(outcome.kind(), Some(kind), "{says} {code}");
+        let is_mistake = kind != "exit_code";
+        let expected = if is_mistake {
+            (2, "definition")
+        } else {
+            (1, "failure")
+        };
+        let verdict = job.verdict();
+        assert_eq!((verdict.exit_code(), verdict.word()), expected);
+        let result = jobs::result_of(&job, &jobs::Subject::default());
+        assert_eq!(result.verdict == "pending", is_mistake, "{result:?}");
+        let told = outcome.to_string();
+        assert_eq!(
+            told.contains("pip install --target sdk"),
+            is_mistake,
+            "{told}"
+        );
+    }
 }

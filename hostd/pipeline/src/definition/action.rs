@@ -70,7 +70,7 @@ pub(crate) struct Flash {
     /// Read it back and compare. Without it yes.
     #[serde(default = "yes")]
     pub(crate) verify: bool,
-    /// The chip. Without it the one that the device is wired to.
+    /// The chip. Without it that of the artifact's pack, if it has one target, or else the one that the device is wired to.
     pub(crate) target: Option<Templated<Id>>,
 }
 
@@ -212,8 +212,8 @@ pub(crate) struct Decode {
     pub(crate) on: Id,
     /// By which rules.
     pub(crate) decoder: Decoder,
-    /// Channels of the capture for the decoder's roles. A role that is left out has the channel of its name, but for decoders
-    /// of plugins.
+    /// Channels of the capture for the decoder's roles. A role that is left out has the channel of its name, unless that has
+    /// another role or the decoder is a plugin's.
     #[serde(default)]
     pub(crate) channels: Names<Id, Id>,
     /// Options of the decoder, as `baudrate`.

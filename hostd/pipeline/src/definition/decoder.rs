@@ -1,6 +1,7 @@
 //! Decoders by name: the built-in ones, and those of plugins.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error};
@@ -13,11 +14,11 @@ const DECODER_CHARS_MAX: usize = 32;
 /// A protocol decoder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decoder {
-    /// Roles `scl` and `sda`.
+    /// I²C.
     I2c,
-    /// Roles `clk`, `miso`, `mosi` and `cs`.
+    /// SPI.
     Spi,
-    /// Roles `rx` and `tx`.
+    /// Asynchronous serial lines.
     Uart,
     /// One of a plugin: `<plugin id>/<decoder id>`.
     Plugin(String),
@@ -33,6 +34,44 @@ impl Decoder {
             Self::Uart => "uart",
             Self::Plugin(id) => id,
         }
+    }
+
+    /// The roles that its channels have; those of a plugin's decoder only the plugin knows.
+    #[must_use]
+    pub fn roles(&self) -> &'static [&'static str] {
+        match self {
+            Self::I2c => &["scl", "sda"],
+            Self::Spi => &["clk", "miso", "mosi", "cs"],
+            Self::Uart => &["rx", "tx"],
+            Self::Plugin(_) => &[],
+        }
+    }
+
+    /// Roles without which it finds nothing: one of each group.
+    pub(crate) fn needs(&self) -> &'static [&'static [&'static str]] {
+        match self {
+            Self::I2c => &[&["scl"], &["sda"]],
+            Self::Spi => &[&["clk"], &["miso", "mosi"]],
+            Self::Uart => &[&["rx", "tx"]],
+            Self::Plugin(_) => &[],
+        }
+    }
+
+    /// The channel of each role by its name: as `given`, or else the channel that is called as the role is, if `has` says
+    /// that there is one and no other role was given it.
+    pub fn channels<'n>(
+        &self,
+        given: impl Iterator<Item = (&'n str, &'n str)>,
+        has: impl Fn(&str) -> bool,
+    ) -> BTreeMap<String, String> {
+        let given: BTreeMap<String, String> = given
+            .map(|(role, channel)| (role.to_owned(), channel.to_owned()))
+            .collect();
+        let is_taken = |name: &str| given.values().any(|taken| taken == name);
+        let is_free = |role: &&&str| !given.contains_key(**role) && has(role) && !is_taken(role);
+        let own = self.roles().iter().filter(is_free);
+        let own = own.map(|role| ((*role).to_owned(), (*role).to_owned()));
+        own.chain(given.clone()).collect()
     }
 
     fn parse(text: String) -> Option<Self> {
@@ -95,6 +134,23 @@ impl JsonSchema for Decoder {
 #[cfg(test)]
 mod tests {
     use super::Decoder;
+
+    #[test]
+    fn a_channel_that_was_given_to_a_role_is_not_that_of_its_name_besides() {
+        let told = |decoder: Decoder, given: &[(&'static str, &'static str)]| {
+            let has = |name: &str| ["scl", "sda", "tx"].contains(&name);
+            let channels = decoder.channels(given.iter().copied(), has).into_iter();
+            let told: Vec<String> = channels
+                .map(|(role, name)| format!("{role}={name}"))
+                .collect();
+            told.join(" ")
+        };
+        assert_eq!(told(Decoder::Uart, &[("rx", "tx")]), "rx=tx");
+        assert_eq!(told(Decoder::Uart, &[]), "tx=tx");
+        assert_eq!(told(Decoder::I2c, &[("sda", "tx")]), "scl=scl sda=tx");
+        assert_eq!(told(Decoder::I2c, &[("scl", "sda")]), "scl=sda");
+        assert_eq!(told(Decoder::Plugin("a/b".to_owned()), &[]), "");
+    }
 
     #[test]
     fn a_name_is_of_a_built_in_decoder_or_of_a_plugins() {

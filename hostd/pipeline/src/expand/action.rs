@@ -34,6 +34,14 @@ pub(super) fn environment(step: &Step) -> BTreeMap<String, plan::EnvValue> {
         .collect()
 }
 
+/// The chip of a pack that is for one alone.
+fn only_target(pack: &Pack) -> Option<String> {
+    match &pack.targets[..] {
+        [only] => Some(only.to_string()),
+        _ => None,
+    }
+}
+
 impl Expansion<'_> {
     /// The value of a field; none, with a finding, if its placeholders make it a wrong one.
     pub(super) fn resolve<T: DeserializeOwned + Clone>(
@@ -136,8 +144,8 @@ impl Expansion<'_> {
         if self.told.contains(&at) {
             return None;
         }
-        let artifact = match self.artifact(&name.0, around) {
-            Ok(artifact) => artifact,
+        let (artifact, pack) = match self.artifact(&name.0, around) {
+            Ok(found) => found,
             Err(message) => {
                 self.tell(at, Code::MissingArtifact, message);
                 return None;
@@ -146,28 +154,28 @@ impl Expansion<'_> {
         Some(Action::Flash(plan::Flash {
             artifact,
             verify: flash.verify,
-            target: target.map(|target| target.0),
+            target: target.map(|target| target.0).or_else(|| only_target(pack)),
         }))
     }
 
-    /// The artifact of this cell's run, or of the run that the name begins with.
-    fn artifact(&self, name: &str, around: &Surroundings<'_>) -> Result<Artifact, String> {
+    /// The artifact of this cell's run, or of the run that the name begins with, and the pack that it is of.
+    fn artifact<'a>(
+        &'a self,
+        name: &str,
+        around: &Surroundings<'a>,
+    ) -> Result<(Artifact, &'a Pack), String> {
         let (source, bench) = around.source.ok_or("a build has no device to flash")?;
         if let Some(build) = source {
-            let pack = around.cell.pack;
-            let made = || {
-                pack.into_iter()
-                    .flat_map(|pack| pack.artifacts.iter())
-                    .map(|artifact| &**artifact)
-            };
+            let made = |pack: &'a Pack| pack.artifacts.iter().map(|artifact| &**artifact);
             let run = around.cell.id(&build.id);
-            return match made().any(|made| made == name) {
-                true => Ok(Artifact {
-                    run,
-                    name: name.to_owned(),
-                }),
-                false => {
-                    let hint = did_you_mean(name, made());
+            let pack = around.cell.pack;
+            return match pack.filter(|pack| made(*pack).any(|made| made == name)) {
+                Some(pack) => {
+                    let name = name.to_owned();
+                    Ok((Artifact { run, name }, pack))
+                }
+                None => {
+                    let hint = did_you_mean(name, pack.into_iter().flat_map(made));
                     Err(format!(
                         "`{run}` makes no artifact `{name}`: every pack of the build must list it under `artifacts`{hint}"
                     ))
@@ -180,11 +188,10 @@ impl Expansion<'_> {
                 .iter()
                 .filter(|(id, _)| id == run)
                 .map(|(_, pack)| pack);
-            packs.find(|pack| pack.artifacts.iter().any(|artifact| &**artifact == name))?;
-            Some(Artifact {
-                run: run.to_owned(),
-                name: name.to_owned(),
-            })
+            let has = |pack: &&&'a Pack| pack.artifacts.iter().any(|artifact| &**artifact == name);
+            let pack = *packs.find(has)?;
+            let (run, name) = (run.to_owned(), name.to_owned());
+            Some((Artifact { run, name }, pack))
         });
         found.ok_or_else(|| {
             let names = made.iter().flat_map(|(run, pack)| {
@@ -198,7 +205,7 @@ impl Expansion<'_> {
     }
 
     /// Runs of these builds with their packs.
-    fn made_by(&self, needs: &[Id]) -> Vec<(String, &Pack)> {
+    fn made_by<'a>(&'a self, needs: &[Id]) -> Vec<(String, &'a Pack)> {
         let needs: BTreeSet<&str> = needs.iter().map(|id| &**id).collect();
         let builds = needs
             .into_iter()

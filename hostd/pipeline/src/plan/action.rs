@@ -74,7 +74,7 @@ pub struct Flash {
     pub artifact: Artifact,
     /// Read it back and compare.
     pub verify: bool,
-    /// The chip; none: what the device is wired to.
+    /// The chip: the step's, or that of the artifact's pack; none: what the device is wired to.
     pub target: Option<String>,
 }
 

@@ -231,3 +231,34 @@ fn a_report_serialises_for_programs() {
         read("version: 1\nbuild: []\nbuilds: [{ id: a, steps: [{ run: a }] }]").unwrap_err();
     insta::assert_json_snapshot!(report);
 }
+
+#[test]
+fn a_decoder_has_the_roles_that_it_knows_and_needs() {
+    let told = |decode: &str| {
+        let text = bench_steps(&format!(
+            "  - {{ id: c, capture: {{ kind: la, channels: {{ a: 1, sda: 2 }}, rate: 1MHz, samples: 10 }} }}\n  - decode: {{ on: c, {decode} }}\n"
+        ));
+        match read(&text) {
+            Ok(_) => Vec::new(),
+            Err(_) => wrong(&text),
+        }
+    };
+    let at = "benches[0].steps[1].decode.channels";
+    let none: [String; 0] = [];
+    assert_eq!(told("decoder: i2c, channels: { scl: a }"), none);
+    assert_eq!(told("decoder: uart, channels: { rx: a }"), none);
+    assert_eq!(told("decoder: x/y, channels: { data: a }"), none);
+    let shown = told("decoder: i2c, channels: { scl: a, sad: sda }");
+    assert!(shown[0].starts_with("unknown_reference ") && shown[0].ends_with(".sad"));
+    let shown = told("decoder: i2c, channels: { scl: a, sda: a }");
+    assert!(shown[0].starts_with("invalid_value ") && shown[0].contains(at));
+    for needy in [
+        "decoder: i2c",
+        "decoder: uart",
+        "decoder: spi, channels: { clk: a }",
+    ] {
+        let shown = told(needy);
+        assert_eq!(shown.len(), 1, "{shown:?}");
+        assert!(shown[0].starts_with("missing_key "), "{shown:?}");
+    }
+}

@@ -10,10 +10,10 @@ use super::super::trouble::{CANCELLED, INFRASTRUCTURE};
 pub(super) fn verdict(job: &Value) -> (&'static str, u8) {
     match (text(job, "ended_because"), text(job, "verdict")) {
         ("cancelled", _) => ("cancelled", CANCELLED),
-        ("definition_error", _) => ("definition", DEFINITION),
         (_, "success") => ("success", 0),
         // A job whose own time is over took too long, like a step whose time is.
         (_, "failure") | ("timeout", _) => ("failure", 1),
+        ("definition_error", _) => ("definition", DEFINITION),
         _ => ("infrastructure", INFRASTRUCTURE),
     }
 }
@@ -57,6 +57,7 @@ mod tests {
             ("timeout", "failure", "failure", 1),
             ("timeout", "pending", "failure", 1),
             ("definition_error", "pending", "definition", 2),
+            ("definition_error", "failure", "failure", 1),
             ("queue_timeout", "pending", "infrastructure", 3),
             ("no_matching_device", "pending", "infrastructure", 3),
             ("device_lost", "pending", "infrastructure", 3),

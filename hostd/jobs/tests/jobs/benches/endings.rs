@@ -155,10 +155,16 @@ fn always() {
     );
     let run = bench(&fake, steps);
     assert_eq!(run.outcome, Outcome::Failed(Failure::Exit(4)));
-    assert_eq!(words(&run.steps), ["failed", "failed", "passed", "passed"]);
+    assert_eq!(
+        words(&run.steps),
+        ["failed", "definition", "passed", "passed"]
+    );
     let run = bench(&fake, &steps.replace("exit 4", "true"));
     assert_eq!(run.outcome.kind(), Some("refused"));
-    assert_eq!(words(&run.steps), ["passed", "failed", "passed", "passed"]);
+    assert_eq!(
+        words(&run.steps),
+        ["passed", "definition", "passed", "passed"]
+    );
 }
 
 #[derive(Default)]

@@ -1,6 +1,6 @@
 //! What must hold within an action, and between it and the step it refers to.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Check;
 use crate::definition::Step;
@@ -193,6 +193,7 @@ fn decode(check: &mut Check<'_>, path: &Path, decode: &Decode, before: &[&Step])
         check.find(path.key("on"), Code::UnknownReference, message);
         return;
     };
+    let before = check.findings.len();
     for (role, channel) in decode.channels.iter() {
         if !capture.channels.contains_key(channel) {
             let hint = did_you_mean(channel, capture.channels.keys().map(|id| &**id));
@@ -202,6 +203,45 @@ fn decode(check: &mut Check<'_>, path: &Path, decode: &Decode, before: &[&Step])
                 Code::UnknownReference,
                 message,
             );
+        }
+    }
+    if check.findings.len() == before {
+        roles(check, path, decode, capture);
+    }
+}
+
+/// A decoder has the roles that it knows, each with a channel of its own, and those that it needs.
+fn roles(check: &mut Check<'_>, path: &Path, decode: &Decode, capture: &Capture) {
+    let known = decode.decoder.roles();
+    let name = decode.decoder.as_str();
+    let mut used = BTreeMap::new();
+    for (role, channel) in decode.channels.iter() {
+        let at = path.key("channels").key(role);
+        if !known.is_empty() && !known.contains(&&**role) {
+            let hint = did_you_mean(role, known.iter().copied());
+            let all = known.join(", ");
+            let message = format!("`{name}` has no role `{}`, but {all}{hint}", role.0);
+            check.find(at, Code::UnknownReference, message);
+        } else if let Some(other) = used.insert(&**channel, &**role) {
+            let message = format!("`{}` is the channel of `{other}` already", channel.0);
+            check.find(at, Code::InvalidValue, message);
+        }
+    }
+    let given = decode.channels.iter();
+    let given = given.map(|(role, channel)| (&**role, &**channel));
+    let has = |name: &str| capture.channels.keys().any(|channel| &**channel == name);
+    let taken = decode.decoder.channels(given, has);
+    for group in decode.decoder.needs() {
+        if !group.iter().any(|role| taken.contains_key(*role)) {
+            let wanted = group.join(" or ");
+            let channels: Vec<&str> = capture.channels.keys().map(|name| &**name).collect();
+            let message = format!(
+                "`{name}` needs {wanted}, and no channel is called so: say which of {} it is, as `channels: {{ {}: {} }}`",
+                channels.join(", "),
+                group[0],
+                channels.first().unwrap_or(&"a"),
+            );
+            check.find(path.key("channels"), Code::MissingKey, message);
         }
     }
 }

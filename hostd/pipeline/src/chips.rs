@@ -1,0 +1,77 @@
+//! Which chips a pipeline flashes, and where: whether they are known, only somebody who flashes can tell.
+
+use std::collections::BTreeMap;
+
+use crate::path::Path;
+use crate::plan::{Action, Role};
+use crate::problem::{Code, Finding, Report};
+use crate::{Pipeline, yaml};
+
+impl Pipeline {
+    /// Every `flash` whose chip `why` has a reason against: a sentence. `text` is what the pipeline was read from. A chip that
+    /// nothing flashes may have any name.
+    ///
+    /// # Errors
+    /// There are such places.
+    pub fn check_chips(
+        &self,
+        text: &str,
+        why: impl Fn(&str) -> Option<String>,
+    ) -> Result<(), Box<Report>> {
+        let mut findings = Vec::new();
+        let mut asked = BTreeMap::new();
+        for (path, is_own, chip) in self.chips() {
+            let Some(sentence) = asked.entry(chip).or_insert_with(|| why(chip)).clone() else {
+                continue;
+            };
+            findings.push(match is_own {
+                true => Finding::new(path.key("target"), Code::UnknownChip, sentence),
+                false => {
+                    let message = format!(
+                        "{sentence}; it comes from the `targets` of the artifact's pack: correct them, or give the step a `target`"
+                    );
+                    Finding::new(path, Code::UnknownChip, message)
+                }
+            });
+        }
+        if findings.is_empty() {
+            return Ok(());
+        }
+        // It was read before, so there is a document.
+        let root = yaml::read(text).ok();
+        Err(Box::new(Report::new(text, root.as_ref(), &findings)))
+    }
+
+    /// Actions that flash, whether they name a chip themselves, and which it is, run by run.
+    fn chips(&self) -> impl Iterator<Item = (Path, bool, &str)> {
+        let benches = self.definition.benches.iter().enumerate();
+        let lists = benches.flat_map(|(at, bench)| {
+            let path = Path::default().key("benches").index(at);
+            [
+                (path.key("steps"), &bench.steps[..]),
+                (path.key("always"), &bench.always[..]),
+            ]
+        });
+        let steps = lists.flat_map(|(path, steps)| {
+            let steps = steps.iter().enumerate();
+            steps.filter_map(move |(at, step)| Some((path.index(at), step.flash.as_ref()?)))
+        });
+        steps.flat_map(move |(path, flash)| {
+            let at = path.to_string();
+            let planned = self.runs.iter().flat_map(|run| {
+                let always = match &run.role {
+                    Role::Bench { always, .. } => &always[..],
+                    Role::Build { .. } => &[],
+                };
+                run.steps.iter().chain(always)
+            });
+            planned.filter_map(move |step| match &step.action {
+                Action::Flash(planned) if step.at == at => {
+                    let chip = planned.target.as_deref()?;
+                    Some((path.key("flash"), flash.target.is_some(), chip))
+                }
+                _ => None,
+            })
+        })
+    }
+}
