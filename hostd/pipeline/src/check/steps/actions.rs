@@ -214,6 +214,7 @@ fn decode(check: &mut Check<'_>, path: &Path, decode: &Decode, before: &[&Step])
 fn roles(check: &mut Check<'_>, path: &Path, decode: &Decode, capture: &Capture) {
     let known = decode.decoder.roles();
     let name = decode.decoder.as_str();
+    let before = check.findings.len();
     let mut used = BTreeMap::new();
     for (role, channel) in decode.channels.iter() {
         let at = path.key("channels").key(role);
@@ -226,6 +227,9 @@ fn roles(check: &mut Check<'_>, path: &Path, decode: &Decode, capture: &Capture)
             let message = format!("`{}` is the channel of `{other}` already", channel.0);
             check.find(at, Code::InvalidValue, message);
         }
+    }
+    if check.findings.len() > before {
+        return;
     }
     let given = decode.channels.iter();
     let given = given.map(|(role, channel)| (&**role, &**channel));
