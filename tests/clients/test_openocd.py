@@ -5,6 +5,8 @@ byte tunnel of a running hostd, to the pod's debug probe.
 import os
 import pathlib
 import re
+import subprocess
+import sys
 
 import pytest
 from embeddedci.benchpod import BenchPod
@@ -60,6 +62,16 @@ def test_openocd_finds_nothing_where_nothing_is_wired(pod):
 
 def test_the_guide_for_ci(monkeypatch):
     guide = (ROOT / "docs/ci.md").read_text()
-    after = guide.split("<!-- The client tests run this block as it stands. -->\n```python\n")[1]
+    after = guide.split("<!-- The client tests run these blocks as they stand. -->\n```sh\n")[1]
+    install, after = after.split("```", 1)
+    program = after.split("```python\n")[1].split("```")[0]
+    # Where `pip` puts commands; what it would fetch is there.
+    commands = str(pathlib.Path(sys.executable).parent)
+    monkeypatch.setenv("PATH", commands, prepend=os.pathsep)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    subprocess.run(["bash", "-e", "-c", install], check=True)
+    assert pathlib.Path(commands, "openocd").exists()
+    # The one of the tools finds the libusb that came with the packages.
+    monkeypatch.setenv("PATH", os.environ["PATH"].removeprefix(commands + os.pathsep))
     monkeypatch.chdir(ROOT)
-    exec(compile(after.split("```")[0], "docs/ci.md", "exec"), {})
+    exec(compile(program, "docs/ci.md", "exec"), {})

@@ -459,3 +459,59 @@ fn what_is_wrong_before_a_job_is_there_has_exit_codes_too() {
     assert_eq!(code, Some(3), "{told}");
     assert!(jobs(&server).is_empty());
 }
+
+/// Tells what steps see of the sources.
+const LISTS: &str = "version: 1
+builds:
+  - id: fw
+    steps:
+      - { run: 'find . -path ./.hostd -prune -o -print | sort > \"$HOSTD_OUT/list\"' }
+    packs: [{ id: a, artifacts: [list] }]
+";
+
+#[test]
+fn steps_see_the_same_files_here_and_on_a_server() {
+    if !can_isolate() {
+        return;
+    }
+    let server = Server::demo().unwrap();
+    let (folder, cache) = (folder(""), tempfile::tempdir().unwrap());
+    for (name, content) in [
+        ("pipeline.yml", LISTS),
+        (".gitignore", "sdk/\n*.o\n/here\n/there\n"),
+        (".git/HEAD", "ref: refs/heads/main\n"),
+        ("sdk/pytest.py", ""),
+        ("src/main.c", ""),
+        ("src/main.o", ""),
+        ("hostd-out/log.txt", ""),
+    ] {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+    let sent = submit(
+        &server,
+        folder.path(),
+        &["pipeline.yml", "--wait", "--out", "there"],
+    );
+    assert_eq!(sent.status.code(), Some(0), "{}", text(&sent.stdout));
+    let ran = Command::new(tests::server::binary().unwrap())
+        .args(["run", "pipeline.yml", "--out", "here"])
+        .current_dir(folder.path())
+        .env("XDG_CACHE_HOME", cache.path())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let told = text(&ran.stdout);
+    assert_eq!(ran.status.code(), Some(0), "{told}{}", text(&ran.stderr));
+    assert!(told.contains("since git ignores it"), "{told}");
+    assert!(told.contains(": sdk, src/main.o, there\n"), "{told}");
+    let list = |out: &str| {
+        let file = folder.path().join(out).join("artifacts/fw.a/list");
+        fs::read_to_string(file).unwrap()
+    };
+    let here = list("here");
+    assert_eq!(list("there"), here);
+    assert!(here.contains("./src/main.c\n"), "{here}");
+    assert!(!here.contains("sdk") && !here.contains("main.o"), "{here}");
+}

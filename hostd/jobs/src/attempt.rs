@@ -137,7 +137,8 @@ impl Attempt<'_> {
         self.place().clear().map_err(failed)?;
         let own = self.grounds.source.join(OWN);
         let leave_out = self.grounds.leave_out.iter().cloned();
-        let leave_out: Vec<PathBuf> = leave_out.chain([own]).collect();
+        let mut leave_out: Vec<PathBuf> = leave_out.chain([own]).collect();
+        leave_out.sort();
         let rules = self.rules(&leave_out);
         let bytes = tree::copy(&self.grounds.source, &self.place().job(), &rules)
             .map_err(|error| copy_failed(&error))?;

@@ -24,9 +24,16 @@ use pipeline::plan::{Plan, Role, Run as PlannedRun};
 use super::check::{self, DEFINITION};
 use super::ci;
 use super::printer::{Ended, Printer};
+use super::submit::sources::left_out;
 use super::trouble::{CANCELLED, Trouble};
 use crate::groups::Embedded;
 use crate::local::{LocalBench, Offer, Safety};
+
+/// Names that are told of files that are left out.
+const IGNORED_TOLD_MAX: usize = 10;
+
+/// What nobody takes for sources.
+const NO_SOURCES: [&str; 2] = [".git", "hostd-out"];
 
 /// Run a pipeline: each build in a jail, with a copy of the sources, and each bench on a device.
 #[derive(Debug, Args)]
@@ -132,7 +139,9 @@ impl Run {
         let state = self.state()?;
         let offers = self.offers(configured).map_err(Trouble::Asked)?;
         let runner = Runner::open(self.options(&state)?).context("make ready for jobs")?;
-        let mut request = Request::new(plan, self.source(), &self.out);
+        let source = self.whole_source()?;
+        let mut request = Request::new(plan, &source, &self.out);
+        request.leave_out = left_out(&source, Some(&self.out))?;
         request.secrets = secrets;
         request.builds_only = self.builds_only;
         request.network = self.network;
@@ -151,6 +160,9 @@ impl Run {
         }
         let (live, events) = Live::new();
         let mut printer = Printer::new(self.log_to(), ci::is_github());
+        if let Some(ignored) = ignored(&source, &request.leave_out) {
+            printer.note(&ignored);
+        }
         let printing = thread::spawn(move || {
             events.for_each(|event| printer.print(event));
             printer
@@ -215,6 +227,14 @@ impl Run {
         self.source.clone().unwrap_or_else(beside)
     }
 
+    /// The folder of the sources, without links on the way.
+    fn whole_source(&self) -> Result<PathBuf, Trouble> {
+        let source = self.source();
+        let found = source.canonicalize();
+        let found = found.with_context(|| format!("find the sources in {}", source.display()));
+        found.map_err(Trouble::Asked)
+    }
+
     fn options(&self, state: &Path) -> Result<Options, Trouble> {
         let mut options = Options::new(state);
         for folder in &self.tools {
@@ -269,6 +289,30 @@ impl Run {
             ..ci::subject()
         }
     }
+}
+
+/// What is said of files that git ignores and that steps therefore do not see; none if there are none.
+fn ignored(source: &Path, left_out: &[PathBuf]) -> Option<String> {
+    let names = left_out
+        .iter()
+        .filter_map(|path| path.strip_prefix(source).ok());
+    let is_ignored = |name: &&Path| !NO_SOURCES.iter().any(|other| name.ends_with(other));
+    let names: Vec<String> = names
+        .filter(is_ignored)
+        .map(|name| name.display().to_string())
+        .collect();
+    if names.is_empty() {
+        return None;
+    }
+    let told = &names[..names.len().min(IGNORED_TOLD_MAX)];
+    let more = match names.len() - told.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Some(format!(
+        "left out, as by `hostd submit`, since git ignores it or it leads out of the sources: {}{more}",
+        told.join(", ")
+    ))
 }
 
 fn reach(text: &str) -> Result<Reach, &'static str> {

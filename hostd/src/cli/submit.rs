@@ -6,7 +6,7 @@ mod form;
 mod piece;
 mod results;
 mod socket;
-mod sources;
+pub(super) mod sources;
 mod story;
 
 use std::cell::Cell;

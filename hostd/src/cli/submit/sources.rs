@@ -1,5 +1,6 @@
 //! The sources that go with a pipeline: which files, and the archive of them, the same bytes each time.
 
+use std::collections::HashSet;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -9,11 +10,14 @@ use anyhow::{Context, bail};
 use archive::Limits;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use ignore::WalkBuilder;
+use ignore::{DirEntry, WalkBuilder};
 use tar::{EntryType, Header};
 
 /// Where `hostd run` puts what it came to, unless it is told otherwise.
 const OUT: &str = "hostd-out";
+
+/// Where git keeps what it knows of a checkout.
+const GIT: &str = ".git";
 
 /// Files, folders and links below a folder.
 #[derive(Debug)]
@@ -49,21 +53,8 @@ impl Sources {
             limits: Limits::default(),
             root,
         };
-        let out = out.and_then(|out| out.canonicalize().ok());
-        let skipped = [Some(sources.root.join(OUT)), out];
-        let walk = WalkBuilder::new(&sources.root)
-            .standard_filters(false)
-            .git_ignore(true)
-            .parents(true)
-            .sort_by_file_name(Ord::cmp)
-            .filter_entry(move |entry| {
-                let is_skipped = skipped.iter().flatten().any(|path| path == entry.path());
-                entry.file_name() != ".git" && !is_skipped
-            })
-            .build();
         let mut bytes = 0;
-        // The first is the root itself.
-        for entry in walk.skip(1) {
+        for entry in walk(&sources.root, out) {
             let entry = entry.with_context(read)?;
             bytes += sources.take(entry.path())?;
             sources.check(bytes)?;
@@ -183,6 +174,58 @@ impl Sources {
         }
         Ok(())
     }
+}
+
+/// What lies below `root` and is no source, so that whoever copies the folder has what is sent: absolute paths of files and
+/// of whole folders, sorted. `root` has no links on the way.
+///
+/// # Errors
+/// Something cannot be read.
+pub(in super::super) fn left_out(root: &Path, out: Option<&Path>) -> anyhow::Result<Vec<PathBuf>> {
+    let read = || format!("read the sources in {}", root.display());
+    let mut taken = HashSet::from([root.to_owned()]);
+    let mut folders = vec![root.to_owned()];
+    for entry in walk(root, out) {
+        let path = entry.with_context(read)?.into_path();
+        match kind(&path, path.strip_prefix(root)?)? {
+            Kind::Other(_) => continue,
+            Kind::Folder => folders.push(path.clone()),
+            Kind::File(_) | Kind::Link(_) => {}
+        }
+        taken.insert(path);
+    }
+    let mut left_out = Vec::new();
+    for folder in folders {
+        for entry in fs::read_dir(&folder).with_context(read)? {
+            let path = entry.with_context(read)?.path();
+            if !taken.contains(&path) {
+                left_out.push(path);
+            }
+        }
+    }
+    left_out.sort();
+    Ok(left_out)
+}
+
+/// What is below `root`, but for `.git`, `hostd-out`, `out`, and what git ignores in a checkout.
+fn walk(
+    root: &Path,
+    out: Option<&Path>,
+) -> impl Iterator<Item = Result<DirEntry, ignore::Error>> + use<> {
+    let out = out.and_then(|out| out.canonicalize().ok());
+    let skipped = [Some(root.join(OUT)), out];
+    let walk = WalkBuilder::new(root)
+        .standard_filters(false)
+        .git_ignore(true)
+        .parents(true)
+        .sort_by_file_name(Ord::cmp)
+        .filter_entry(move |entry| {
+            let is_skipped = skipped.iter().flatten().any(|path| path == entry.path());
+            entry.file_name() != GIT && !is_skipped
+        })
+        .build();
+    // The first is the root itself.
+    walk.skip(1)
 }
 
 fn kind(path: &Path, below: &Path) -> io::Result<Kind> {

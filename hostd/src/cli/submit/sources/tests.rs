@@ -167,3 +167,27 @@ fn a_file_that_shrinks_spoils_no_archive() {
     assert!(exact.read(&mut [0; 8]).is_err());
     assert_eq!(Exact { left: 0, ..exact }.read(&mut [0; 8]).unwrap(), 0);
 }
+
+#[test]
+fn what_a_copy_leaves_out_is_what_is_not_sent() {
+    let folder = checkout();
+    let root = folder.path().canonicalize().unwrap();
+    symlink("/etc/passwd", root.join("outside")).unwrap();
+    let _socket = UnixListener::bind(root.join("socket")).unwrap();
+    let out = root.join("results");
+    let left = left_out(&root, Some(&out)).unwrap();
+    let names: Vec<&Path> = left
+        .iter()
+        .map(|path| path.strip_prefix(&root).unwrap())
+        .collect();
+    let expected = [
+        ".git",
+        "hostd-out",
+        "outside",
+        "results",
+        "socket",
+        "src/main.o",
+        "sub/.git",
+    ];
+    assert_eq!(names, expected.map(Path::new));
+}
