@@ -1,9 +1,10 @@
 //! Which chips a pipeline flashes, and where: whether they are known, only somebody who flashes can tell.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::expand::{self, Whole};
 use crate::path::Path;
-use crate::plan::{Action, Role};
+use crate::plan::{Action, Flash, Role};
 use crate::problem::{Code, Finding, Report};
 use crate::{Pipeline, yaml};
 
@@ -21,7 +22,9 @@ impl Pipeline {
         let mut findings = Vec::new();
         let mut asked = BTreeMap::new();
         for (path, is_own, chip) in self.chips() {
-            let Some(sentence) = asked.entry(chip).or_insert_with(|| why(chip)).clone() else {
+            let known = asked.entry(chip);
+            let sentence = known.or_insert_with_key(|chip| why(chip)).clone();
+            let Some(sentence) = sentence else {
                 continue;
             };
             findings.push(match is_own {
@@ -42,8 +45,8 @@ impl Pipeline {
         Err(Box::new(Report::new(text, root.as_ref(), &findings)))
     }
 
-    /// Actions that flash, whether they name a chip themselves, and which it is, run by run.
-    fn chips(&self) -> impl Iterator<Item = (Path, bool, &str)> {
+    /// Actions that flash, whether they name a chip themselves, and which it is: each once, however many runs have it.
+    fn chips(&self) -> Vec<(Path, bool, String)> {
         let benches = self.definition.benches.iter().enumerate();
         let lists = benches.flat_map(|(at, bench)| {
             let path = Path::default().key("benches").index(at);
@@ -56,22 +59,31 @@ impl Pipeline {
             let steps = steps.iter().enumerate();
             steps.filter_map(move |(at, step)| Some((path.index(at), step.flash.as_ref()?)))
         });
-        steps.flat_map(move |(path, flash)| {
-            let at = path.to_string();
-            let planned = self.runs.iter().flat_map(|run| {
-                let always = match &run.role {
-                    Role::Bench { always, .. } => &always[..],
-                    Role::Build { .. } => &[],
+        let flashes: Vec<_> = steps
+            .map(|(path, flash)| (path.to_string(), path, flash.target.is_some()))
+            .collect();
+        let mut found = BTreeSet::new();
+        expand::runs(&self.definition, Whole::All, &mut |run| {
+            let always = match &run.role {
+                Role::Bench { always, .. } => &always[..],
+                Role::Build { .. } => &[],
+            };
+            for step in run.steps.iter().chain(always) {
+                let Action::Flash(Flash {
+                    target: Some(chip), ..
+                }) = &step.action
+                else {
+                    continue;
                 };
-                run.steps.iter().chain(always)
-            });
-            planned.filter_map(move |step| match &step.action {
-                Action::Flash(planned) if step.at == at => {
-                    let chip = planned.target.as_deref()?;
-                    Some((path.key("flash"), flash.target.is_some(), chip))
+                if let Some(place) = flashes.iter().position(|(at, ..)| *at == step.at) {
+                    found.insert((place, chip.clone()));
                 }
-                _ => None,
-            })
-        })
+            }
+        });
+        let chips = found.into_iter().map(|(place, chip)| {
+            let (_, path, is_own) = &flashes[place];
+            (path.key("flash"), *is_own, chip)
+        });
+        chips.collect()
     }
 }
