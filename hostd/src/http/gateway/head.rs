@@ -22,7 +22,7 @@ pub(super) fn refused<B>(request: &Request<B>) -> Option<ApiError> {
     let sentence = match request.version() {
         _ if hosts > 1 => "the request has several header fields Host; send one",
         Version::HTTP_11 if hosts == 0 => {
-            "a request of HTTP/1.1 names the server in its header field Host; send it"
+            "the request does not name the server; send it in the header field Host"
         }
         _ => return None,
     };
