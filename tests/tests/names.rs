@@ -25,7 +25,8 @@ fn a_device_is_found_by_its_name_wherever_its_id_is_taken() {
         .expect_error(404, "not_found");
 
     // In a body, in a query, and on the URL of a WebSocket.
-    let order = json!({"device_id": "bench-1", "samples": 1000, "sample_rate_mhz": 1});
+    let order =
+        json!({"device_id": "bench-1", "samples": 1000, "sample_rate_mhz": 1, "voltage_mv": 3300});
     let started = client.post("/api/la/captures/start", &order).unwrap();
     let capture = started.expect(200)["capture_id"].clone();
     let listed = client.get("/api/captures?device_id=bench-1").unwrap();
@@ -42,7 +43,8 @@ fn a_device_is_found_by_its_name_wherever_its_id_is_taken() {
     }
 
     // Nobody else has it by its name.
-    let stranger = json!({"device_id": "bench-2", "samples": 1000, "sample_rate_mhz": 1});
+    let stranger =
+        json!({"device_id": "bench-2", "samples": 1000, "sample_rate_mhz": 1, "voltage_mv": 3300});
     let none = client.post("/api/la/captures/start", &stranger).unwrap();
     none.expect_error(404, "not_found");
 }
