@@ -282,7 +282,7 @@ fn lacking() {
         };
         let verdict = job.verdict();
         assert_eq!((verdict.exit_code(), verdict.word()), expected);
-        let result = jobs::result_of(&job, &jobs::Subject::default());
+        let result = jobs::result_of(&job, &jobs::Subject::default(), &home.out());
         assert_eq!(result.verdict == "pending", is_mistake, "{result:?}");
         let told = outcome.to_string();
         assert_eq!(

@@ -11,7 +11,8 @@ use store::testing::Disk;
 use tempfile::TempDir;
 
 use super::*;
-use crate::grant::Devices;
+
+use crate::grant::{Devices, Grant};
 use crate::testing::{Signer, package};
 
 const ID: &str = "acme.x";
