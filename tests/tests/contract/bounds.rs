@@ -67,6 +67,18 @@ const OTHERWISE: &[(&str, &[&str], How, &str)] = &[
         "base64",
     ),
     (
+        "devices.update",
+        &["wiring.swd_target"],
+        How::Beyond,
+        "a chip that hostd knows",
+    ),
+    (
+        "devices.wiring_put",
+        &["swd_target"],
+        How::Beyond,
+        "a chip that hostd knows",
+    ),
+    (
         "captures.list",
         &["?cursor"],
         How::Read,

@@ -169,7 +169,7 @@ impl Expansion<'_> {
             let made = |pack: &'a Pack| pack.artifacts.iter().map(|artifact| &**artifact);
             let run = around.cell.id(&build.id);
             let pack = around.cell.pack;
-            return match pack.filter(|pack| made(*pack).any(|made| made == name)) {
+            return match pack.filter(|pack| made(pack).any(|made| made == name)) {
                 Some(pack) => {
                     let name = name.to_owned();
                     Ok((Artifact { run, name }, pack))

@@ -304,22 +304,22 @@ mod tests {
             (String::new(), "devices[0].address", "a table of its parts"),
             (
                 "[devices.uart]\npath = \"x\"\nbaudrate = 9\n".into(),
-                "devices",
+                "at line ",
                 "baudrate",
             ),
             (
                 "[devices.uart]\npath = \"x\"\nparity = \"mark\"\n".into(),
-                "devices",
+                "at line ",
                 "mark",
             ),
             (
                 "[devices.power]\nkind = \"magic\"\n".into(),
-                "devices",
+                "at line ",
                 "magic",
             ),
             (
                 "[devices.power]\nkind = \"hub\"\nhub = \"1-1\"\nport = 1\nvolts = 3\n".into(),
-                "devices",
+                "at line ",
                 "volts",
             ),
             (
@@ -329,7 +329,7 @@ mod tests {
             ),
             (
                 "[devices.power]\nkind = \"gpio\"\nchip = \"gpiochip0\"\nline = -1\n".into(),
-                "devices",
+                "at line ",
                 "a number or a name",
             ),
             (
