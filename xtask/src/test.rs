@@ -206,9 +206,10 @@ mod tests {
     use super::*;
 
     /// Packages whose tests are compiled as the product is.
-    const OPTIMISED: [&str; 6] = [
+    const OPTIMISED: [&str; 7] = [
         "decode",
         "emi",
+        "evidence",
         "pod-protocol",
         "pod-sim",
         "scheduler",
