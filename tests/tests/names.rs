@@ -28,7 +28,7 @@ fn a_device_is_found_by_its_name_wherever_its_id_is_taken() {
     let order =
         json!({"device_id": "bench-1", "samples": 1000, "sample_rate_mhz": 1, "voltage_mv": 3300});
     let started = client.post("/api/la/captures/start", &order).unwrap();
-    let capture = started.expect(200)["capture_id"].clone();
+    let capture = started.expect(202)["capture_id"].clone();
     let listed = client.get("/api/captures?device_id=bench-1").unwrap();
     let listed = listed.expect(200);
     assert_eq!(listed["captures"][0]["capture_id"], capture, "{listed}");
@@ -88,7 +88,8 @@ fn wiring_is_changed_member_by_member_for_chips_that_there_are() {
         let told = refused.json();
         assert_eq!(told["fields"][0]["field"], field);
         let sentence = told["error"].as_str().unwrap();
-        assert!(sentence.contains("the nearest are STM32F0"), "{sentence}");
+        assert!(sentence.contains("the nearest are "), "{sentence}");
+        assert!(sentence.contains("STM32F030R8"), "{sentence}");
     }
     assert_eq!(profile(), seen);
     // A name is not changed along with wiring that is refused.

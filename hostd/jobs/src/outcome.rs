@@ -228,6 +228,19 @@ impl Failure {
     }
 }
 
+impl Clock {
+    /// What gives more time.
+    fn remedy(self) -> &'static str {
+        match self {
+            Self::Step => "raise the step's `timeout`",
+            Self::Run => "raise `timeouts.build`",
+            Self::Test => "raise `timeouts.test`",
+            Self::Always => "do less under `always`",
+            Self::Job => "raise `timeouts.job`",
+        }
+    }
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -239,19 +252,11 @@ impl fmt::Display for Failure {
                 f,
                 "signal {signal} ended the command; its output may say why"
             ),
-            Self::Timeout(clock, time) => {
-                let key = match clock {
-                    Clock::Step => "raise the step's `timeout`",
-                    Clock::Run => "raise `timeouts.build`",
-                    Clock::Test => "raise `timeouts.test`",
-                    Clock::Always => "do less under `always`",
-                    Clock::Job => "raise `timeouts.job`",
-                };
-                write!(
-                    f,
-                    "it was not done after {time:?}; look what it waits for, or {key}"
-                )
-            }
+            Self::Timeout(clock, time) => write!(
+                f,
+                "it was not done after {time:?}; look what it waits for, or {}",
+                clock.remedy()
+            ),
             Self::Memory(bytes) => write!(
                 f,
                 "it needed more than {}; use less, or raise `limits.memory`",

@@ -265,13 +265,7 @@ impl Runner {
             }
             Kept::default()
         });
-        if kept.cut_bytes > 0 {
-            log.note(&format!(
-                "{} bytes that test cases wrote are left out: a run keeps {} MiB of that, and every outcome",
-                kept.cut_bytes,
-                TEXT_BYTES_MAX >> 20
-            ));
-        }
+        note_cut(&log, kept.cut_bytes);
         log.write_line(&format!("{}: {}", run.id, progress.outcome));
         let mut ended = progress.end(task, start);
         ended.has_test_output = log.gate().was_passed();
@@ -282,6 +276,16 @@ impl Runner {
         (ended.case_bytes, ended.cut_bytes) = (kept.bytes, kept.cut_bytes);
         (ended.log, ended.marks) = log.finish();
         ended
+    }
+}
+
+/// Says how much of what test cases wrote is not kept, if some is not.
+fn note_cut(log: &RunLog<'_>, bytes: u64) {
+    if bytes > 0 {
+        log.note(&format!(
+            "{bytes} bytes that test cases wrote are left out: a run keeps {} MiB of that, and every outcome",
+            TEXT_BYTES_MAX >> 20
+        ));
     }
 }
 
