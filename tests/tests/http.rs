@@ -286,6 +286,7 @@ fn connections_that_ask_nothing_are_closed() {
 /// A head that cannot be parsed is refused before it becomes a request, with an error in the usual
 /// shape.
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn heads_that_cannot_be_read_are_told_so() {
     let server = Server::demo().unwrap();
     let many: String = (0..200).map(|n| format!("x-{n}: 1\r\n")).collect();

@@ -181,7 +181,7 @@ fn github_gets_groups_and_marks_and_obeys_no_build() {
     let at = |line: &str| lines.iter().position(|have| *have == line);
     let group = at("::group::fw: make").unwrap();
     let word = lines[group + 1].strip_prefix("::stop-commands::").unwrap();
-    assert_eq!(lines[group + 2], "::add-mask::x");
+    assert_eq!(lines[group + 2], "::add-mask::[secret]");
     assert_eq!(lines[group + 3], format!("::{word}::"));
     assert_eq!(lines[group + 4], "::endgroup::");
     let error = "::error title=fw::the command ended with exit code 1; its output says why";

@@ -336,10 +336,15 @@ fn blocking(tools: &Tools, attempt: &Attempt, events: Events) -> Ended {
         Err(error) => return not_begun(&job, error),
     };
     drop(bench);
+    kept(tools, (job.as_str(), number), &end)
+}
+
+/// How an attempt ended, once what it made is kept.
+fn kept(tools: &Tools, (job, number): (&str, u32), end: &jobs::RunEnd) -> Ended {
     let mut ended = Ended::of(Ending::Passed);
-    ended.told = ending::Told::of_run(&end);
+    ended.told = ending::Told::of_run(end);
     ended.left.log_bytes = end.log.bytes;
-    if let Err(error) = keep(tools, (job.as_str(), number), &end, &mut ended) {
+    if let Err(error) = keep(tools, (job, number), end, &mut ended) {
         warn!(job, %error, "failed to keep what an attempt made");
         let infra = if base::space::is_full(&error) {
             Infra::DiskFull

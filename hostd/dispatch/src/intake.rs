@@ -89,6 +89,20 @@ struct Sources {
 }
 
 impl Intake {
+    /// Whether the submitter may have all that the pipeline asks for.
+    fn check(
+        &self,
+        pipeline: &Pipeline,
+        definition: &str,
+        by: &Submitter,
+        reference: Option<&str>,
+    ) -> Result<(), JobError> {
+        self.check_secrets(pipeline, definition, by, reference)?;
+        self.check_images(pipeline, definition)?;
+        self.check_network(pipeline, definition, by)?;
+        check_chips(pipeline, definition)
+    }
+
     /// Reads and checks everything, and makes the job's folder.
     pub(crate) fn take(
         &self,
@@ -102,11 +116,7 @@ impl Intake {
         let reading = (definition.len() as u64).saturating_mul(READING_FACTOR);
         let reading = self.memory.take(&by.org, reading).map_err(|_| scarce())?;
         let pipeline = self.read(&definition)?;
-        let may = self
-            .check_secrets(&pipeline, &definition, by, new.r#ref.as_deref())
-            .and_then(|()| self.check_images(&pipeline, &definition))
-            .and_then(|()| self.check_network(&pipeline, &definition, by))
-            .and_then(|()| check_chips(&pipeline, &definition));
+        let may = self.check(&pipeline, &definition, by, new.r#ref.as_deref());
         let objection = match may {
             // The request may be a repetition, and its answer that of the first one, whatever has changed since.
             Err(error) if new.idempotency_key.is_some() => Some(error),
@@ -118,17 +128,12 @@ impl Intake {
         let plan = pipeline::outline(&pipeline, &self.caps);
         drop((pipeline, reading));
         let request = new.idempotency_key.as_deref().map(|key| {
-            let key = RequestKey {
-                org: by.org.clone(),
-                user: by.user.clone(),
-                key: hex::encode(Sha256::digest(key)),
-            };
             let request = Request {
                 job: id.to_owned(),
                 digest: digest(&new, &definition, sources.as_ref()),
                 at_ms: now_ms,
             };
-            (key, request)
+            (key_of(by, key), request)
         });
         let submission = submission::of(by, id, &plan);
         let runs = record::runs(&plan);
@@ -407,6 +412,15 @@ fn check_chips(pipeline: &Pipeline, definition: &str) -> Result<(), JobError> {
     pipeline
         .check_chips(definition, lab::flashing::chip_refusal)
         .map_err(|report| JobError::Definition(report.problems))
+}
+
+/// The key of a request, which is its user's own.
+fn key_of(by: &Submitter, key: &str) -> RequestKey {
+    RequestKey {
+        org: by.org.clone(),
+        user: by.user.clone(),
+        key: hex::encode(Sha256::digest(key)),
+    }
 }
 
 fn check_texts(new: &NewJob) -> Result<(), JobError> {

@@ -160,10 +160,7 @@ impl Jobs {
         let strays = tidy::strays(&files, &overview).await?;
         let board = Arc::<Board>::default();
         let (events, inbox) = Events::new();
-        let before = match parts.store.read(store::jobs::was_running).await? {
-            true => Before::Died,
-            false => Before::Stopped,
-        };
+        let before = before(&parts.store).await?;
         let restored = restore::restore(
             &parts.store,
             &intake,
@@ -200,13 +197,8 @@ impl Jobs {
         };
         tokio::spawn(driver.run(inbox, decisions));
         let (store, clock) = (parts.store.clone(), parts.clock.clone());
-        let tidy = Arc::new(Tidy::new(
-            tools.clone(),
-            store,
-            clock,
-            config.keep_days,
-            strays,
-        ));
+        let tidy = Tidy::new(tools.clone(), store, clock, config.keep_days, strays);
+        let tidy = Arc::new(tidy);
         Ok(Arc::new(Self {
             intake,
             files,
@@ -376,6 +368,14 @@ async fn note_running(store: Store, is_running: bool) {
 }
 
 /// Removes the folders of attempts that died with the server. Attempts that begin meanwhile take other places.
+/// How the server ended the last time.
+async fn before(store: &Store) -> Result<Before, StoreError> {
+    Ok(match store.read(store::jobs::was_running).await? {
+        true => Before::Died,
+        false => Before::Stopped,
+    })
+}
+
 fn sweep_places(tools: Arc<Tools>) {
     tokio::task::spawn_blocking(move || {
         if let Err(error) = tools.runner.sweep() {

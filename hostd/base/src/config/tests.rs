@@ -86,6 +86,7 @@ fn addresses_are_checked_by_whoever_knows_them() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn mistakes_are_named() {
     for (text, env, expected) in [
         ("[http]\nlisen = \"a:1\"", None, "unknown key http.lisen"),

@@ -9,6 +9,7 @@ use crate::result::{Capture, Case, Channel, Fault, JobResult, Outcome, RunResult
 const EVIL: &str =
     "</pre><script>alert('1')</script>\" onload=\"x &amp; \u{1b}[31mred\u{1b}[0m\u{7}";
 
+#[expect(clippy::too_many_lines, reason = "it has one of everything")]
 fn job() -> JobResult {
     let captures = vec![Capture {
         name: EVIL.to_owned(),

@@ -47,6 +47,7 @@ fn formats_are_told_by_contents_and_checked_against_names() {
 }
 
 #[test]
+#[expect(clippy::type_complexity, reason = "a table")]
 fn what_nobody_calls_firmware_is_none() {
     const AT: Option<u32> = Some(0x0800_4000);
     let text: &[u8] = b"all: fw.elf\n\tobjcopy \xc3\xa4\r\n";

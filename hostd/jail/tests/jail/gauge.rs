@@ -55,7 +55,8 @@ pub(crate) fn hold(how: &str) {
                     .arg("600")
                     .stdin(Stdio::null())
                     .spawn();
-                sleep.unwrap();
+                // It ends with the jail.
+                std::mem::forget(sleep.unwrap());
             }
             held.push(shared);
         }
@@ -73,7 +74,7 @@ pub(crate) fn hold(how: &str) {
             fs::create_dir_all("/job/closed/sub").unwrap();
             drop(write("/job/closed/sub/x"));
             for folder in ["/job/closed/sub", "/job/closed", "/job"] {
-                fs::set_permissions(folder, Permissions::from_mode(0)).unwrap();
+                fs::set_permissions(folder, Permissions::from_mode(0o000)).unwrap();
             }
         }
         "mapped" => {

@@ -79,6 +79,7 @@ fn hexadecimal(value: &str, between: &str, is_capital: bool) -> String {
 }
 
 /// What tools print of a secret.
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn written(value: &str) -> Vec<(&'static str, String)> {
     let encoded = STANDARD.encode(value);
     let octal = |byte: u8| match byte {
