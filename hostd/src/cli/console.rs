@@ -33,7 +33,7 @@ pub struct Console {
     /// Name or id of the device
     #[arg(env = "HOSTD_DEVICE")]
     device: String,
-    /// Address of the server, such as https://bench.example
+    /// Address of the server, such as `https://bench.example`
     #[arg(long, alias = "server", env = "HOSTD_URL", value_name = "URL", default_value = URL_DEFAULT)]
     url: String,
     /// PEM file of the certificate authorities to trust, in place of the public ones

@@ -49,7 +49,7 @@ const IDEMPOTENCY_KEY_CHARS: usize = 32;
 pub struct Submit {
     /// The pipeline, a file below the folder of the sources; - reads one that needs no sources from standard input
     file: PathBuf,
-    /// Address of the server, such as https://bench.example
+    /// Address of the server, such as `https://bench.example`
     #[arg(long, env = "HOSTD_URL", value_name = "URL", default_value = URL_DEFAULT)]
     url: String,
     /// PEM file of the certificate authorities to trust, in place of the public ones
