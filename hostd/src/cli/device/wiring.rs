@@ -18,7 +18,7 @@ pub struct Wiring {
     /// Members to change, such as uart_rx=3 swd_target=STM32F030R8, or spi_cs=null for what is not wired
     #[arg(value_name = "NAME=VALUE", value_parser = member)]
     members: Vec<(String, Value)>,
-    /// Address of the server, such as https://bench.example
+    /// Address of the server, such as `https://bench.example`
     #[arg(long, env = "HOSTD_URL", value_name = "URL", default_value = URL_DEFAULT)]
     url: String,
     /// PEM file of the certificate authorities to trust, in place of the public ones
