@@ -31,7 +31,7 @@ fn a_device_is_found_by_its_name_wherever_its_id_is_taken() {
     let capture = started.expect(202)["capture_id"].clone();
     let listed = client.get("/api/captures?device_id=bench-1").unwrap();
     let listed = listed.expect(200);
-    assert_eq!(listed["captures"][0]["capture_id"], capture, "{listed}");
+    assert_eq!(listed["captures"][0]["id"], capture, "{listed}");
     assert_eq!(listed["captures"][0]["device_id"], id, "{listed}");
     let key = format!("ApiKey {}", server.api_key);
     for path in [
