@@ -138,7 +138,7 @@ def test_the_job_of_the_readme_runs_with_the_sdk(capsys):
     block, after = section.split("```sh\n")[1].split("```", 1)
     shown = after.split("```text\n")[1].split("```")[0].splitlines()
     base = os.environ["BENCHPOD_API_BASE"]
-    env = os.environ | {"HOSTD_URL": base + "/api", "HOSTD_KEY": os.environ["BENCHPOD_API_KEY"]}
+    env = os.environ | {"HOSTD_URL": base, "HOSTD_KEY": os.environ["BENCHPOD_API_KEY"]}
     run = subprocess.run(
         ["bash", "-e", "-o", "pipefail", "-c", block], cwd=ROOT, env=env, capture_output=True, text=True, timeout=300
     )

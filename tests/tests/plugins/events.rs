@@ -433,7 +433,12 @@ fn a_plugin_that_acts_for_itself_has_its_grant_and_no_more() {
         result(&json!({"function": "devices.list"}))["ok"],
         json!(["demo"])
     );
-    assert!(result(&status("demo"))["ok"].is_object());
+    // The device is listed before its pod is connected.
+    until(
+        || result(&status("demo")),
+        |answered| answered["ok"].is_object(),
+    )
+    .unwrap();
     assert_eq!(result(&status("second"))["code"], "not_found");
     assert!(result(&switch)["ok"].is_object());
     // Somebody's lease is in its way, as in everybody's.
