@@ -28,7 +28,7 @@ const CONFIGURATION: [&str; 2] = ["--config", ".config/tests.toml"];
 const PLACES: &str = "NEXTEST_TEST_THREADS";
 
 /// Slots for each processor; `.config/nextest.toml` says how many of them a test takes.
-const PLACES_EACH: usize = 2;
+const PLACES_EACH: usize = 3;
 
 /// How tests are compiled and run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

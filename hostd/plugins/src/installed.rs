@@ -31,9 +31,11 @@ mod decisions;
 mod error;
 mod files;
 mod recovery;
+mod standing;
 
 pub use error::InstalledError;
 pub use recovery::TRIAL_STARTS_MAX;
+pub use standing::Standing;
 
 use files::Files;
 
@@ -251,6 +253,29 @@ impl Installed {
     /// The storage failed.
     pub async fn list(&self) -> Result<Vec<Plugin>, InstalledError> {
         Ok(self.0.store.read(table::all).await?)
+    }
+
+    /// All plugins with what their versions say of themselves, by id, as they were at one moment.
+    ///
+    /// # Errors
+    /// The storage failed.
+    pub async fn standing(&self) -> Result<Vec<Standing>, InstalledError> {
+        let read = self.0.store.read(|s| {
+            let plugins = table::all(s)?;
+            let with_versions = plugins.into_iter().map(|plugin| {
+                let of = |digest: &Option<String>| match digest {
+                    Some(digest) => table::package(s, &plugin.id, digest),
+                    None => Ok(None),
+                };
+                let (active, staged) = (of(&plugin.active)?, of(&plugin.staged)?);
+                let previous = of(&plugin.previous)?;
+                Ok((plugin, [active, staged, previous]))
+            });
+            with_versions.collect::<Result<Vec<_>, StoreError>>()
+        });
+        let read = read.await?.into_iter();
+        read.map(|(plugin, versions)| Standing::new(plugin, versions))
+            .collect()
     }
 
     /// A plugin.

@@ -12,7 +12,6 @@ use std::sync::Arc;
 use identity::Verified;
 use plugins::allow::Pattern;
 use plugins::id::PluginId;
-use plugins::installed::InstalledError;
 use plugins::wants::Wants;
 use tracing::info;
 
@@ -160,12 +159,11 @@ impl Plugins {
 
     /// What the newest version of a plugin asks for.
     async fn wanted(&self, id: &PluginId) -> Result<Wants, OrderError> {
-        let failed = |error: InstalledError| judged(error.into());
-        let plugin = self.installed.get(id).await.map_err(failed)?;
-        let newest = plugin.and_then(|plugin| plugin.staged.or(plugin.active));
-        let newest = newest.ok_or(OrderError::NotFound)?;
-        let version = self.installed.version(id, &newest).await.map_err(failed)?;
-        Ok(version.manifest.wants)
+        let standing = self.installed.standing().await;
+        let all = standing.map_err(|error| judged(error.into()))?;
+        let of = all.into_iter().find(|of| of.plugin.id == id.as_str());
+        let newest = of.and_then(|of| of.staged.or(of.active));
+        Ok(newest.ok_or(OrderError::NotFound)?.wants)
     }
 }
 

@@ -68,7 +68,7 @@ fn tests(
     took.into_iter().map(spent).collect()
 }
 
-/// Prints all of it but the verdict, which it returns.
+/// Prints all of it but the verdict, which it returns. What is wanted most comes last, where a terminal still shows it.
 pub(super) fn print(report: &Report, root: &Path, folder: &Path) -> Result<&'static str> {
     let measured = Measured::read(folder, root);
     let (kept, mut warnings) = match Figures::read(root) {
@@ -78,9 +78,9 @@ pub(super) fn print(report: &Report, root: &Path, folder: &Path) -> Result<&'sta
     progress::step(&format!("seconds, beside what {DOCUMENT} keeps"));
     let parts = report.spent();
     for (kind, spent, by, rows_max) in [
-        (Kind::Part, &parts, By::Wall, usize::MAX),
-        (Kind::Crate, &measured.crates, By::Processor, NAMED),
         (Kind::Test, &measured.tests, By::Wall, NAMED),
+        (Kind::Crate, &measured.crates, By::Processor, NAMED),
+        (Kind::Part, &parts, By::Wall, usize::MAX),
     ] {
         if !spent.is_empty() {
             let lines = table::lines(kind, spent, &kept, by, rows_max);

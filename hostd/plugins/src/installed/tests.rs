@@ -77,6 +77,33 @@ async fn active(installed: &Installed) -> Option<String> {
         .and_then(|plugin| plugin.active)
 }
 
+/// A list that was read in pieces failed when an update took a version away in between.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_list_shows_one_moment_while_versions_come_and_go() {
+    let (dir, store) = (TempDir::new().unwrap(), Store::in_memory().unwrap());
+    let installed = open(&dir, &store).await;
+    update(&installed, "1.0.0", "").await.unwrap();
+    let updating = tokio::spawn({
+        let installed = installed.clone();
+        async move {
+            for minor in 1..=100 {
+                update(&installed, &format!("1.{minor}.0"), "")
+                    .await
+                    .unwrap();
+            }
+        }
+    });
+    let mut seen = BTreeSet::new();
+    while !updating.is_finished() {
+        let standing = installed.standing().await.unwrap().pop().unwrap();
+        let version = standing.active.unwrap().version.to_string();
+        assert_eq!(standing.plugin.active, Some(digest(&version)));
+        seen.insert(version);
+    }
+    updating.await.unwrap();
+    assert!(seen.len() > 1, "{seen:?}");
+}
+
 #[tokio::test]
 async fn a_plugin_is_installed_updated_and_returned_from() {
     let (dir, store) = (TempDir::new().unwrap(), Store::in_memory().unwrap());

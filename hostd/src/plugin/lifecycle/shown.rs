@@ -2,8 +2,9 @@
 
 use plugins::grant::{Devices, Grant};
 use plugins::id::PluginId;
+use plugins::installed::Standing;
 use plugins::manifest::Manifest;
-use store::plugins::{Plugin, State};
+use store::plugins::State;
 
 use super::super::Plugins;
 use super::super::command::{Granted, Shown};
@@ -12,25 +13,22 @@ use super::NOT_LOADED;
 impl Plugins {
     pub(super) async fn shown(&self) -> anyhow::Result<Vec<Shown>> {
         let mut shown = Vec::new();
-        for plugin in self.installed.list().await? {
-            let Ok(id) = plugin.id.parse::<PluginId>() else {
+        for standing in self.installed.standing().await? {
+            let Ok(id) = standing.plugin.id.parse::<PluginId>() else {
                 continue;
             };
-            shown.push(self.one(&id, plugin).await?);
+            shown.push(self.one(&id, standing));
         }
         Ok(shown)
     }
 
-    async fn one(&self, id: &PluginId, plugin: Plugin) -> anyhow::Result<Shown> {
-        let manifest = async |digest: &Option<String>| match digest {
-            Some(digest) => Ok(Some(self.installed.version(id, digest).await?.manifest)),
-            None => Ok::<_, anyhow::Error>(None),
-        };
-        let (active, staged) = (
-            manifest(&plugin.active).await?,
-            manifest(&plugin.staged).await?,
-        );
-        let previous = manifest(&plugin.previous).await?;
+    fn one(&self, id: &PluginId, standing: Standing) -> Shown {
+        let Standing {
+            plugin,
+            active,
+            staged,
+            previous,
+        } = standing;
         let version = |manifest: &Manifest| manifest.version.to_string();
         let newest = staged.as_ref().or(active.as_ref());
         let waiting = staged.as_ref().map(|staged| {
@@ -68,7 +66,7 @@ impl Plugins {
                 .map(ToString::to_string)
                 .collect(),
         };
-        Ok(Shown {
+        Shown {
             id: plugin.id,
             version: active
                 .as_ref()
@@ -88,6 +86,6 @@ impl Plugins {
                 .iter()
                 .map(|grant| granted(grant))
                 .collect(),
-        })
+        }
     }
 }
