@@ -1,4 +1,4 @@
-//! Command line: `hostd serve | run | submit | why | check | doctor | decode | emi | pod-sim | console | connect | device | plugin |
+//! Command line: `hostd serve | run | submit | why | check | doctor | decode | firmware | emi | pod-sim | console | connect | device | plugin |
 //! udev | key | user | org | trust | secret | backup | restore | config`.
 
 use std::path::PathBuf;
@@ -20,6 +20,7 @@ pub mod decode;
 pub mod device;
 pub mod doctor;
 pub mod emi;
+pub mod firmware;
 pub mod key;
 pub mod org;
 mod patience;
@@ -96,6 +97,9 @@ enum Verb {
     /// the middle of an address or where it waits for an acknowledgement, and glues bits of two
     /// exchanges together. On well-formed traffic the lines are the same.
     Decode(decode::Decode),
+    /// Look at firmware files, without a device
+    #[command(subcommand)]
+    Firmware(firmware::FirmwareCommand),
     /// Look for known mistakes in a circuit board that make it radiate, or sensitive
     #[command(subcommand)]
     Emi(emi::EmiCommand),
@@ -201,6 +205,7 @@ impl Cli {
                 )
             }
             Verb::Decode(verb) => verb.run(&mut out),
+            Verb::Firmware(verb) => verb.run(&mut out),
             Verb::PodSim(verb) => verb.run(&mut out),
             Verb::Console(verb) => verb.run(&mut out),
             Verb::Device(verb) => verb.run(&self.source.load(&[])?, &mut out),

@@ -73,6 +73,12 @@ fn a_file_that_comes_along_is_flashed_and_runs() {
     expect_flashed(&answer);
     assert_eq!(answer["artifact"]["name"], "demo.elf");
     assert_eq!(answer["artifact"]["size_bytes"], demo_elf().len());
+    let range = &answer["ranges"][0];
+    assert_eq!(range["address"], 0x0800_0000);
+    assert_eq!(range["bytes"], answer["bytes"]);
+    let crc = range["crc32"].as_str().unwrap();
+    assert!(answer["output"].as_str().unwrap().contains(crc));
+    assert_eq!(answer["skipped"], json!([]));
     assert!(boot_text(&server, device).contains("SCENARIO:"));
     // The wiring supplies the rest, with the chip's own name.
     let wiring = json!({"wiring": {"swd_target": "STM32F030R8", "swd_swclk": 11, "swd_swdio": 12}});
@@ -366,4 +372,152 @@ fn a_wrong_target_and_a_silent_one_are_told_apart() {
     let free = json!({"command": {"cmd": "gpio", "la": 11, "mode": "off"}});
     client.post(&path, &free).unwrap().expect(200);
     expect_flashed(&flash(&client, device, &[TARGET]).unwrap().expect(200));
+}
+
+/// A UF2 file with one block of 4 bytes for each of these families, at the start of the flash.
+fn uf2(families: &[(u32, u8)]) -> Vec<u8> {
+    let block = |(family, value): &(u32, u8)| {
+        let words = [
+            0x0a32_4655,
+            0x9e5d_5157,
+            0x2000,
+            0x0800_0000,
+            4,
+            0,
+            1,
+            *family,
+        ];
+        let mut block: Vec<u8> = words
+            .iter()
+            .flat_map(|word: &u32| word.to_le_bytes())
+            .collect();
+        block.extend([*value; 4]);
+        block.resize(508, 0);
+        block.extend(0x0ab1_6f30u32.to_le_bytes());
+        block
+    };
+    families.iter().flat_map(block).collect()
+}
+
+const F4: u32 = 0x5775_5a57;
+const F0: u32 = 0x6478_24b6;
+
+#[test]
+fn blocks_for_other_chips_are_skipped_and_named() {
+    let server = Server::demo().unwrap();
+    let client = server.client();
+    let path = format!("/api/bench/devices/{}/flash", server.device());
+    let file = uf2(&[(F4, 4), (F0, 0)]);
+    let sent = |file: &[u8]| client.post_form(&path, &[TARGET], ("firmware", "x.uf2", file));
+    let answer = sent(&file).unwrap().expect(200);
+    assert_eq!((&answer["ok"], &answer["bytes"]), (&json!(true), &json!(4)));
+    let skipped = json!([{"family": "STM32F4", "bytes": 4}]);
+    assert_eq!(answer["skipped"], skipped);
+    assert!(
+        answer["output"]
+            .as_str()
+            .unwrap()
+            .contains("skipped: 4 bytes for STM32F4")
+    );
+    let refused = sent(&uf2(&[(F4, 4)])).unwrap();
+    refused.expect_error(400, "invalid_request");
+    assert!(
+        refused
+            .json()
+            .to_string()
+            .contains("is for STM32F4, not for")
+    );
+}
+
+#[test]
+fn a_file_is_looked_at_without_a_device() {
+    let server = Server::demo().unwrap();
+    let client = server.client();
+    let file = uf2(&[(F4, 4), (F0, 0)]);
+    let look = |texts: &[(&str, &str)], name: &str, file: &[u8]| {
+        client
+            .post_form("/api/bench/firmware/info", texts, ("firmware", name, file))
+            .unwrap()
+    };
+    let found = look(&[], "x.uf2", &file).expect(200);
+    assert_eq!(
+        (&found["format"], &found["bytes"]),
+        (&json!("uf2"), &json!(8))
+    );
+    assert_eq!(found["parts"][0]["family"], "STM32F4");
+    assert_eq!(found["target"], Value::Null);
+    let found = look(&[("target", "STM32F030R8")], "x.uf2", &file).expect(200);
+    let target = &found["target"];
+    let range = json!([{"address": 0x0800_0000, "bytes": 4, "crc32": "2144df1c"}]);
+    assert_eq!((&target["ranges"], &target["bytes"]), (&range, &json!(4)));
+    assert_eq!(
+        target["erased"],
+        json!([{"address": 0x0800_0000, "bytes": 1024}])
+    );
+    assert_eq!(
+        target["skipped"],
+        json!([{"family": "STM32F4", "bytes": 4}])
+    );
+    // What a flash refuses is refused here.
+    for (texts, name, file, sentence) in [
+        (
+            &[("target", "STM32F030R8")][..],
+            "x.uf2",
+            uf2(&[(F4, 4)]),
+            "is for STM32F4, not for",
+        ),
+        (
+            &[("target", "STM32F446")],
+            "x.uf2",
+            file.clone(),
+            "several chips",
+        ),
+        (
+            &[("target", "nonsense")],
+            "x.uf2",
+            file.clone(),
+            "no supported chip",
+        ),
+        (&[], "x.txt", b"text".to_vec(), "is text and not Intel HEX"),
+        (
+            &[("load_addr", "0x1000"), ("target", "STM32F030R8")],
+            "x.bin",
+            vec![1; 4],
+            "outside the memory",
+        ),
+    ] {
+        let refused = look(texts, name, &file);
+        refused.expect_error(400, "invalid_request");
+        assert!(
+            refused.json().to_string().contains(sentence),
+            "{}",
+            refused.json()
+        );
+    }
+    let anonymous = server.anonymous();
+    let form = ("firmware", "x.uf2", &file[..]);
+    let refused = anonymous
+        .post_form("/api/bench/firmware/info", &[], form)
+        .unwrap();
+    refused.expect_error(401, "missing_credential");
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.uf2");
+    std::fs::write(&path, &file).unwrap();
+    let run = std::process::Command::new(tests::server::binary().unwrap())
+        .args(["firmware", "info", "--target", "STM32F030R8"])
+        .arg(&path)
+        .output()
+        .unwrap();
+    let printed = String::from_utf8(run.stdout).unwrap();
+    let lines: Vec<_> = printed.lines().collect();
+    assert_eq!(lines[0], "UF2, 8 bytes of data");
+    assert_eq!(
+        lines[5..],
+        [
+            "on STM32F030R8:",
+            "  erases 0x08000000..0x08000400 (1024 bytes)",
+            "  programs 0x08000000..0x08000004 (4 bytes, CRC-32 2144df1c)",
+            "  skipped: 4 bytes for STM32F4, which this chip is not",
+        ]
+    );
 }

@@ -279,7 +279,16 @@ fn a_lease_that_expires_while_the_server_is_down_is_followed_by_the_safe_state()
     rig.wait_until_safe();
     assert!(!rig.pod.is_powered());
     let again = rig.job("lease-a");
-    again.lease("/renew", &json!({})).expect(409);
+    let renewed = again.lease("/renew", &json!({}));
+    renewed.expect_error(409, "lease_lost");
+    // What it set up is gone, so it must not go on either.
+    let path = format!("/api/bench/devices/{}/command", rig.device);
+    let shows_it = rig.server.client().with_header("X-Bench-Lease", "lease-a");
+    let command = json!({"command": {"cmd": "ping"}});
+    let driven = shows_it.post(&path, &command).unwrap();
+    driven.expect_error(409, "lease_lost");
+    let shows_none = rig.server.client().post(&path, &command).unwrap();
+    shows_none.expect(200);
     rig.job("lease-b").acquire().expect(200);
 }
 

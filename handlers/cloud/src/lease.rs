@@ -171,6 +171,7 @@ mod tests {
         let busy = Busy {
             holder: Some("x".repeat(40)),
             expires_at: Some("2026-01-02T03:06:05Z".into()),
+            lost: false,
             making_safe: false,
             place: Some(256),
             retry_after_s: 42,
@@ -191,6 +192,7 @@ mod tests {
         let busy = Busy {
             holder: None,
             expires_at: None,
+            lost: false,
             making_safe: true,
             place: Some(1),
             retry_after_s: 1,

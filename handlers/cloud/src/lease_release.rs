@@ -149,6 +149,7 @@ mod tests {
         let busy = Busy {
             holder: Some("run 8".into()),
             expires_at: Some("2026-01-02T03:06:05Z".into()),
+            lost: false,
             making_safe: false,
             place: None,
             retry_after_s: 9,

@@ -118,6 +118,12 @@ pub(crate) struct Record<'a> {
     /// Bytes of firmware on the target.
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes: Option<u64>,
+    /// Where they are, in address order; the first 32 places, if there are more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ranges: Option<Vec<Range>>,
+    /// Data of the file that is for other chips and was not programmed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    skipped: Option<Vec<Skipped<'a>>>,
     /// Chip that it was programmed as.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-null" = true))]
@@ -147,9 +153,49 @@ pub(crate) struct Ended<'a> {
     output: &'a str,
     /// Bytes of firmware on the target.
     bytes: u64,
+    /// Where they are, in address order; the first 32 places, if there are more.
+    ranges: Vec<Range>,
+    /// Data of the file that is for other chips and was not programmed.
+    skipped: Vec<Skipped<'a>>,
     /// Chip that it was programmed as.
     chip: Option<&'a str>,
     duration_ms: u64,
+}
+
+/// Where bytes of firmware are.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Range {
+    pub(crate) address: u32,
+    pub(crate) bytes: u64,
+    /// CRC-32 of the bytes, as in zlib: 8 hexadecimal digits.
+    #[schemars(regex(pattern = "^[0-9a-f]{8}$"))]
+    pub(crate) crc32: String,
+}
+
+/// Data that is for other chips.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Skipped<'a> {
+    /// The family of chips, by its name in UF2 or as a number.
+    pub(crate) family: &'a str,
+    pub(crate) bytes: u64,
+}
+
+pub(crate) fn ranges(extents: &[flashing::Extent]) -> Vec<Range> {
+    let range = |extent: &flashing::Extent| Range {
+        address: extent.address,
+        bytes: extent.bytes,
+        crc32: format!("{:08x}", extent.crc32),
+    };
+    extents.iter().map(range).collect()
+}
+
+pub(crate) fn skipped(skipped: &[(String, u64)]) -> Vec<Skipped<'_>> {
+    let all = skipped.iter();
+    all.map(|(family, bytes)| Skipped {
+        family,
+        bytes: *bytes,
+    })
+    .collect()
 }
 
 impl<'a> From<&'a flashing::Artifact> for Artifact<'a> {
@@ -185,6 +231,8 @@ impl<'a> From<&'a Flash> for Record<'a> {
             target_unreachable: ended.map(|ended| ended.target_unreachable),
             output: ended.map(|ended| ended.output.as_str()),
             bytes: ended.map(|ended| ended.bytes),
+            ranges: ended.map(|ended| ranges(&ended.extents)),
+            skipped: ended.map(|ended| skipped(&ended.skipped)),
             chip: ended.map(|ended| ended.chip.as_deref()),
             duration_ms: ended.map(|ended| ended.duration_ms),
         }
@@ -203,6 +251,8 @@ impl<'a> Ended<'a> {
             target_unreachable: outcome.target_unreachable,
             output: &outcome.output,
             bytes: outcome.bytes,
+            ranges: ranges(&outcome.extents),
+            skipped: skipped(&outcome.skipped),
             chip: outcome.chip.as_deref(),
             duration_ms: outcome.duration_ms,
         }
@@ -243,6 +293,8 @@ pub(crate) fn example() -> Record<'static> {
         target_unreachable: None,
         output: None,
         bytes: None,
+        ranges: None,
+        skipped: None,
         chip: None,
         duration_ms: None,
     }
@@ -258,9 +310,15 @@ pub(crate) fn ended_example() -> Ended<'static> {
         error: None,
         target_unreachable: false,
         output: "connecting\nerasing 9216 bytes\nprogramming 9216 bytes\nverifying 9216 bytes\n\
-                 resetting\nprogrammed 8744 bytes on STM32F030R8 (STM32F030x8)\nverified\n\
-                 reset: the firmware runs\n",
+                 resetting\nprogrammed 8744 bytes on STM32F030R8 (STM32F030x8)\n\
+                 0x08000000..0x08002228 (8744 bytes, CRC-32 5d0b9c1e)\nverified\nreset: the firmware runs\n",
         bytes: 8744,
+        ranges: vec![Range {
+            address: 0x0800_0000,
+            bytes: 8744,
+            crc32: "5d0b9c1e".to_owned(),
+        }],
+        skipped: Vec::new(),
         chip: Some("STM32F030R8"),
         duration_ms: 412,
     }
@@ -311,6 +369,8 @@ fn failed() -> Flash {
             target_unreachable: true,
             output: "connecting\n".into(),
             bytes: 0,
+            extents: Vec::new(),
+            skipped: Vec::new(),
             chip: None,
             duration_ms: 900,
         }),
@@ -360,6 +420,7 @@ mod tests {
         let busy = Busy {
             holder: None,
             expires_at: None,
+            lost: false,
             making_safe: false,
             place: None,
             retry_after_s: 1,

@@ -9,15 +9,15 @@ use serde_json::{Map, Value, json};
 use crate::flash::Ended;
 use crate::{device, flash, wiring, wiring_get};
 
-mod order;
+pub(crate) mod order;
 
 use order::{Asked, Body, From, Terms};
 
 /// Largest firmware file, with the debug information of an ELF file.
-const FILE_BYTES_MAX: u32 = 64 << 20;
+pub(crate) const FILE_BYTES_MAX: u32 = 64 << 20;
 
 /// The part of a form that is the file.
-const PART: &str = "firmware";
+pub(crate) const PART: &str = "firmware";
 
 const DESCRIPTION: &str = "\
     Erases what the firmware needs, programs it, reads it back and starts it. The firmware is a file \

@@ -6,6 +6,7 @@ mod command;
 mod device;
 mod edit;
 mod firmware;
+mod firmware_info;
 mod flash;
 mod flash_cancel;
 mod flash_get;
@@ -33,6 +34,7 @@ pub static ROUTES: &[guest::Route] = &[
     wiring_put::ROUTE,
     uart::ROUTE,
     firmware::ROUTE,
+    firmware_info::ROUTE,
     flash_start::ROUTE,
     flash_list::ROUTE,
     flash_get::ROUTE,

@@ -171,9 +171,15 @@ impl ApiError {
         Self::of(Refusal::Forbidden, message)
     }
 
-    /// 409 `lease_held`, with `busy`, `holder`, `expires_at` and `queue_place` beside the sentence.
+    /// 409 `lease_held`, with `busy`, `holder`, `expires_at` and `queue_place` beside the sentence; 409 `lease_lost` if the
+    /// lease that the request shows is over.
     #[must_use]
     pub fn held(busy: Busy) -> Self {
+        if busy.lost {
+            let sentence = "the lease that this request shows is over; what it set up is gone: acquire the device again, or \
+                            send no lease";
+            return Self::of(Refusal::LeaseLost, sentence).short();
+        }
         let message = match &busy.holder {
             Some(holder) => format!("the device is held by {holder}; retry when its lease ends"),
             None if busy.making_safe => {

@@ -140,6 +140,10 @@ impl Operation<'_> {
     /// Refusals of the route itself, besides those that any route may answer with.
     pub fn refusals(&mut self, refusals: &[Refusal]) -> &mut Self {
         self.refusals.extend(refusals.iter().map(|r| r.word()));
+        if refusals.contains(&Refusal::LeaseHeld) {
+            // Whatever a lease can keep from a caller, it can have kept with one that is over.
+            self.refusals.push(Refusal::LeaseLost.word());
+        }
         self
     }
 

@@ -47,6 +47,7 @@ refusals! {
     KeysUnavailable = 503 "keys_unavailable",
     LastOwner = 409 "last_owner",
     LeaseHeld = 409 "lease_held",
+    LeaseLost = 409 "lease_lost",
     LoginTaken = 409 "login_taken",
     NameTaken = 409 "name_taken",
     NeedsTunnel = 400 "needs_tunnel",

@@ -218,6 +218,7 @@ mod tests {
         let busy = Busy {
             holder: Some("ci run 7".into()),
             expires_at: None,
+            lost: false,
             making_safe: false,
             place: None,
             retry_after_s: 7,

@@ -5,6 +5,7 @@
 //! if it is named so or an address is given for it.
 
 mod elf;
+mod families;
 pub mod fuzz;
 mod hex;
 mod segments;
@@ -15,8 +16,10 @@ mod tests;
 
 use std::fmt;
 
-pub use segments::Segment;
+pub use families::Family;
 use segments::Segments;
+pub use segments::{Extent, Segment};
+use uf2::Families;
 
 /// Most data bytes of an image: more than the flash of any chip that can be programmed here.
 pub const IMAGE_BYTES_MAX: usize = 32 << 20;
@@ -24,7 +27,7 @@ pub const IMAGE_BYTES_MAX: usize = 32 << 20;
 /// How a file says where its bytes go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// A 32-bit little-endian ELF file for ARM: its loadable segments at their physical addresses.
+    /// A 32-bit little-endian ELF file for ARM: the sections that are loaded, at their physical addresses.
     Elf,
     /// Intel HEX.
     Hex,
@@ -51,6 +54,17 @@ impl Format {
             .iter()
             .find(|(known, _)| ending.eq_ignore_ascii_case(known));
         found.map(|(_, format)| *format)
+    }
+
+    /// The word for it in the API.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Elf => "elf",
+            Self::Hex => "hex",
+            Self::Bin => "bin",
+            Self::Uf2 => "uf2",
+        }
     }
 
     /// What the contents look like. Anything can be plain bytes.
@@ -145,7 +159,33 @@ pub enum ImageError {
         /// What is wrong with it.
         what: &'static str,
     },
-    /// Two parts claim the same address.
+    /// An ELF file has more segments than any linker writes.
+    #[error("the ELF file has more than {limit} segments to load")]
+    Segments {
+        /// The limit.
+        limit: usize,
+    },
+    /// A UF2 file has nothing for the chip.
+    #[error(
+        "the UF2 file is for {families}, not for {chip}; take the one that was built for this chip"
+    )]
+    OtherFamily {
+        /// The families that it is for.
+        families: String,
+        /// The chip.
+        chip: String,
+    },
+    /// A UF2 file has several families, and the chip's is not in the format's list.
+    #[error(
+        "the UF2 file is for {families}, and {chip} has no family in UF2; take a .elf, .hex or .bin file"
+    )]
+    UnknownFamily {
+        /// The families that it is for.
+        families: String,
+        /// The chip.
+        chip: String,
+    },
+    /// Two parts have different values for an address.
     #[error("the firmware has more than one value for address {address:#010x}")]
     Overlap {
         /// The first such address.
@@ -176,7 +216,8 @@ pub struct Image {
 
 #[derive(Clone, PartialEq, Eq)]
 enum Contents {
-    Placed(Vec<Segment>),
+    /// Of a UF2 file, by family.
+    Placed(Families),
     /// Plain bytes, placed where the request says.
     Plain(Vec<u8>),
 }
@@ -218,7 +259,7 @@ impl Image {
         match format {
             Format::Elf => elf::read(bytes, &mut segments)?,
             Format::Hex => hex::read(bytes, &mut segments)?,
-            Format::Uf2 => uf2::read(bytes, &mut segments)?,
+            Format::Uf2 => return Self::of_families(format, uf2::read(bytes)?),
             Format::Bin if bytes.len() > IMAGE_BYTES_MAX => {
                 let limit = IMAGE_BYTES_MAX;
                 return Err(ImageError::TooLarge { limit });
@@ -228,11 +269,15 @@ impl Image {
                 return Ok(Self { format, contents });
             }
         }
-        let segments = segments.finish()?;
-        if segments.is_empty() {
+        Self::of_families(format, Families::from([(None, segments.finish()?)]))
+    }
+
+    fn of_families(format: Format, mut families: Families) -> Result<Self, ImageError> {
+        families.retain(|_, segments| !segments.is_empty());
+        if families.is_empty() {
             return Err(ImageError::NoData { format });
         }
-        let contents = Contents::Placed(segments);
+        let contents = Contents::Placed(families);
         Ok(Self { format, contents })
     }
 
@@ -242,39 +287,141 @@ impl Image {
         self.format
     }
 
-    /// Number of data bytes.
+    /// Number of data bytes, of all families.
     #[must_use]
     pub fn data_bytes(&self) -> usize {
         match &self.contents {
             Contents::Plain(bytes) => bytes.len(),
-            Contents::Placed(segments) => segments.iter().map(|segment| segment.data.len()).sum(),
+            Contents::Placed(families) => families.values().map(|of| bytes(of)).sum(),
         }
     }
 
-    /// Where the data begins, according to the file itself; none for plain bytes.
-    #[must_use]
-    pub fn start(&self) -> Option<u32> {
-        match &self.contents {
-            Contents::Plain(_) => None,
-            Contents::Placed(segments) => segments.first().map(|segment| segment.address),
-        }
-    }
-
-    /// The data with its addresses, in address order, neither overlapping nor adjacent. Plain bytes go
-    /// to `base`; a file with its own addresses keeps them.
+    /// Where the data for a chip begins, according to the file itself; none for plain bytes.
     ///
     /// # Errors
-    /// [`ImageError::Wraps`] if plain bytes at `base` extend beyond 32-bit addresses.
-    pub fn placed(&self, base: u32) -> Result<Vec<Segment>, ImageError> {
+    /// As for [`Image::placed`].
+    pub fn start(&self, chip: &str) -> Result<Option<u32>, ImageError> {
         match &self.contents {
-            Contents::Placed(segments) => Ok(segments.clone()),
-            Contents::Plain(bytes) => {
-                let mut segments = Segments::default();
-                segments.add(base, bytes)?;
-                segments.finish()
+            Contents::Plain(_) => Ok(None),
+            Contents::Placed(families) => {
+                let chosen = chosen(families, chip)?;
+                let starts = chosen.segments.iter().map(|segment| segment.address);
+                Ok(starts.min())
             }
         }
     }
+
+    /// The data for a chip with its addresses. Plain bytes go to `base`; a file with its own addresses keeps them. The name
+    /// of the chip counts for files of several families only.
+    ///
+    /// # Errors
+    /// [`ImageError::Wraps`] if plain bytes at `base` extend beyond 32-bit addresses, [`ImageError::OtherFamily`],
+    /// [`ImageError::UnknownFamily`], or [`ImageError::Overlap`] of parts that are for the same chip.
+    pub fn placed(&self, base: u32, chip: &str) -> Result<Placed, ImageError> {
+        match &self.contents {
+            Contents::Placed(families) => chosen(families, chip),
+            Contents::Plain(bytes) => {
+                let mut segments = Segments::default();
+                segments.add(base, bytes)?;
+                Ok(Placed {
+                    segments: segments.finish()?,
+                    skipped: Vec::new(),
+                })
+            }
+        }
+    }
+
+    /// The parts of the file: for which family (none: for every chip), and what goes where. None for plain bytes, which
+    /// have no place yet.
+    #[must_use]
+    pub fn parts(&self) -> Vec<(Option<Family>, Vec<Extent>)> {
+        let Contents::Placed(families) = &self.contents else {
+            return Vec::new();
+        };
+        let part = |(family, segments): (&Option<Family>, &Vec<Segment>)| {
+            (*family, segments.iter().map(Segment::extent).collect())
+        };
+        families.iter().map(part).collect()
+    }
+}
+
+/// What of an image goes to a chip.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placed {
+    /// The data with its addresses, in address order, neither overlapping nor adjacent.
+    pub segments: Vec<Segment>,
+    /// What is for other chips.
+    pub skipped: Vec<Skipped>,
+}
+
+/// Data of an image that is not programmed, since it is for other chips.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    /// For which.
+    pub family: Family,
+    /// How much.
+    pub bytes: u64,
+}
+
+impl fmt::Display for Skipped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes for {}", self.bytes, self.family)
+    }
+}
+
+fn bytes(segments: &[Segment]) -> usize {
+    segments.iter().map(|segment| segment.data.len()).sum()
+}
+
+/// What is for every chip, with the part for the narrowest family of this one.
+fn chosen(all: &Families, chip: &str) -> Result<Placed, ImageError> {
+    let has = |family: &Family| all.contains_key(&Some(*family));
+    let named = || {
+        let names = all.keys().flatten().map(ToString::to_string);
+        names.collect::<Vec<_>>().join(", ")
+    };
+    let own = families::of_chip(chip);
+    let narrowest = own.iter().copied().find(has);
+    let present: Vec<Family> = all.keys().copied().flatten().collect();
+    let wanted = match (narrowest, present.as_slice()) {
+        (Some(family), _) => vec![family],
+        (None, []) => Vec::new(),
+        (None, _) if !own.is_empty() => {
+            return Err(ImageError::OtherFamily {
+                families: named(),
+                chip: chip.to_owned(),
+            });
+        }
+        (None, [only]) => vec![*only],
+        (None, _) => {
+            return Err(ImageError::UnknownFamily {
+                families: named(),
+                chip: chip.to_owned(),
+            });
+        }
+    };
+    let is_wanted = |family: &Option<Family>| {
+        family.is_none_or(|family| {
+            wanted.contains(&family) || family == families::ABSOLUTE && own.contains(&family)
+        })
+    };
+    let mut segments = Segments::default();
+    let mut skipped = Vec::new();
+    for (family, part) in all {
+        match family {
+            Some(other) if !is_wanted(family) => skipped.push(Skipped {
+                family: *other,
+                bytes: bytes(part) as u64,
+            }),
+            _ => part
+                .iter()
+                .try_for_each(|segment| segments.add(segment.address, &segment.data))?,
+        }
+    }
+    Ok(Placed {
+        segments: segments.finish()?,
+        skipped,
+    })
 }
 
 impl fmt::Debug for Image {

@@ -74,7 +74,7 @@ fn carry_out(
 ) -> Result<Report, FlashError> {
     let catalog = crate::chips::Catalog::load();
     let mut connected = connect::connect(&catalog, line, request.into())?;
-    let bytes = program::program(&mut connected, request, tracker)?;
+    let programmed = program::program(&mut connected, request, tracker)?;
     if request.reset {
         tracker.begin(Phase::Resetting);
         let reset = connected.session.core(0).and_then(|mut core| core.reset());
@@ -85,7 +85,7 @@ fn carry_out(
     Ok(Report {
         chip: connected.chip.clone(),
         found: connected.identity.as_ref().map(ToString::to_string),
-        bytes,
+        programmed,
         verified: request.verify,
         reset: request.reset,
         duration: std::time::Duration::ZERO,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::image::Image;
+use crate::image::{Extent, Image, Skipped};
 use crate::probe::SPEED_KHZ_DEFAULT;
 
 /// A job: which firmware goes to which chip, and how.
@@ -53,12 +53,48 @@ pub struct Report {
     pub chip: String,
     /// The target's own identification, if it has one.
     pub found: Option<String>,
-    /// How many bytes of the image were programmed.
-    pub bytes: u64,
+    /// What of the image went where.
+    pub programmed: Programmed,
     /// Whether they were read back and matched.
     pub verified: bool,
     /// Whether the firmware was started.
     pub reset: bool,
     /// How long everything took.
     pub duration: Duration,
+}
+
+/// What of an image was programmed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Programmed {
+    /// Where data went, in address order, neither overlapping nor adjacent.
+    pub extents: Vec<Extent>,
+    /// What is for other chips.
+    pub skipped: Vec<Skipped>,
+}
+
+/// Most places that are named one by one.
+pub const EXTENTS_NAMED_MAX: usize = 32;
+
+impl Programmed {
+    /// Where data went, a line for each place, at most [`EXTENTS_NAMED_MAX`] and one that counts the rest; then what was
+    /// skipped.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let named = self.extents.iter().take(EXTENTS_NAMED_MAX);
+        let mut lines: Vec<String> = named.map(ToString::to_string).collect();
+        let rest = self.extents.get(EXTENTS_NAMED_MAX..).unwrap_or_default();
+        if !rest.is_empty() {
+            let bytes: u64 = rest.iter().map(|extent| extent.bytes).sum();
+            lines.push(format!("{} more places ({bytes} bytes)", rest.len()));
+        }
+        let skipped = self.skipped.iter();
+        lines.extend(skipped.map(|skipped| format!("skipped: {skipped}, which this chip is not")));
+        lines
+    }
+
+    /// Number of bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.extents.iter().map(|extent| extent.bytes).sum()
+    }
 }

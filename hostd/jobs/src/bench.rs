@@ -171,6 +171,8 @@ pub struct Supply {
 pub struct Flashed {
     /// Bytes that were written.
     pub bytes: u64,
+    /// Where, with a checksum, and what of the file was for other chips: a line each.
+    pub places: Vec<String>,
     /// The chip that was found.
     pub chip: String,
     /// How long it took.

@@ -12,7 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 pub use ::flash::chip_refusal;
-use ::flash::{FlashError, Image};
+use ::flash::image::ImageError;
+use ::flash::{FlashError, Image, Inspection};
 use pods::{Pod, PodError, Session, SessionKind};
 use serde_json::json;
 use tokio::sync::{Semaphore, watch};
@@ -44,6 +45,9 @@ const REMEMBERED_MAX: usize = 16;
 
 /// Flashes that run at once; each has a thread and its firmware in memory.
 const RUNNING_MAX: usize = 16;
+
+/// Firmware files that are looked at at once; each is in memory.
+const INSPECTING_MAX: usize = 2;
 
 /// Largest firmware file, with the debug information that an ELF file may carry.
 pub const FILE_BYTES_MAX: u64 = 64 << 20;
@@ -126,6 +130,7 @@ pub enum FlashingError {
 pub struct Flashing {
     devices: Mutex<HashMap<String, VecDeque<Arc<Job>>>>,
     permits: Arc<Semaphore>,
+    inspecting: Semaphore,
     clock: Clock,
     uarts: Arc<Uarts>,
     registry: Arc<Devices>,
@@ -138,11 +143,38 @@ impl Flashing {
         Arc::new(Self {
             devices: Mutex::default(),
             permits: Arc::new(Semaphore::new(RUNNING_MAX)),
+            inspecting: Semaphore::new(INSPECTING_MAX),
             clock,
             uarts,
             registry,
             stopping: watch::Sender::new(false),
         })
+    }
+
+    /// Looks at a firmware file, and at what it would do to a chip if one is named.
+    ///
+    /// # Errors
+    /// The file makes no sense, the name means no chip or several, the file is not for it, or as many files are looked at
+    /// as may be.
+    pub async fn inspect(
+        &self,
+        firmware: Firmware,
+        target: Option<String>,
+        load_address: Option<u32>,
+    ) -> Result<Inspection, FlashingError> {
+        let _permit = self
+            .inspecting
+            .try_acquire()
+            .map_err(|_| FlashingError::Full)?;
+        let looked = tokio::task::spawn_blocking(move || {
+            if let Some(target) = &target {
+                ::flash::check_chip(target).map_err(|error| invalid("target", &error))?;
+            }
+            let image = read(&firmware, load_address)?;
+            let found = ::flash::inspect(&image, target.as_deref(), load_address);
+            found.map_err(|error| invalid(blamed(&error), &error))
+        });
+        looked.await.unwrap_or_else(panicked)
     }
 
     /// Check a request and start the flash.
@@ -351,23 +383,39 @@ async fn begin(
     let read = tokio::task::spawn_blocking(move || {
         ::flash::check_chip(&target).map_err(|error| invalid("target", &error))?;
         let image = read(&firmware, load_address)?;
-        check_address(&image, load_address)?;
+        check_address(&image, &target, load_address)?;
         Ok(image)
     });
-    let image = read.await.unwrap_or_else(|panic| {
-        Err(FlashingError::Read {
-            path: PathBuf::new(),
-            source: std::io::Error::other(panic),
-        })
-    })?;
+    let image = read.await.unwrap_or_else(panicked)?;
     let session = pod.begin(SessionKind::Flash).await?;
     Ok((image, session))
 }
 
+fn panicked<T>(panic: tokio::task::JoinError) -> Result<T, FlashingError> {
+    Err(FlashingError::Read {
+        path: PathBuf::new(),
+        source: std::io::Error::other(panic),
+    })
+}
+
+/// The field that must change when a file and a chip do not fit.
+fn blamed(error: &FlashError) -> &'static str {
+    match error {
+        FlashError::AmbiguousChip { .. } => "target",
+        _ => "firmware",
+    }
+}
+
 /// A file with its own addresses goes nowhere else. Clients that always send an address must send
 /// the same one.
-fn check_address(image: &Image, asked: Option<u32>) -> Result<(), FlashingError> {
-    match (asked, image.start()) {
+fn check_address(image: &Image, target: &str, asked: Option<u32>) -> Result<(), FlashingError> {
+    let start = match image.start(target) {
+        Ok(start) => start,
+        // The target itself says which chip it is.
+        Err(ImageError::UnknownFamily { .. }) => None,
+        Err(error) => return Err(invalid("firmware", &FlashError::Image(error))),
+    };
+    match (asked, start) {
         (Some(asked), Some(start)) if asked != start => {
             let format = image.format();
             Err(FlashingError::Invalid {

@@ -100,7 +100,8 @@ fn flashed(outcome: Outcome) -> Result<Flashed, BenchError> {
     match outcome.failure {
         Some(failure) => Err(of_failure(&failure)),
         None => Ok(Flashed {
-            bytes: outcome.bytes,
+            bytes: outcome.programmed.bytes(),
+            places: outcome.programmed.lines(),
             chip: outcome.chip.unwrap_or_default(),
             time: outcome.duration,
         }),

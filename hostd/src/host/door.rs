@@ -155,6 +155,7 @@ impl Door<'_> {
             Ok(()) => Busy {
                 holder: None,
                 expires_at: None,
+                lost: false,
                 making_safe: false,
                 place: None,
                 retry_after_s: 1,
@@ -219,6 +220,7 @@ impl Door<'_> {
         Busy {
             holder: busy.holder.clone(),
             expires_at: busy.expires_ms.map(wall),
+            lost: busy.lost,
             making_safe: busy.making_safe,
             place: busy.place,
             retry_after_s: u32::try_from(busy.retry_after_ms.div_ceil(1000)).unwrap_or(u32::MAX),

@@ -7,13 +7,16 @@ use pods::PodError;
 use wasmtime::component::{HasData, Resource, ResourceTable};
 
 use super::bindings::hostd::host::flashing::{
-    Artifact, Error, Flash, Host, Order as WitOrder, Outcome as WitOutcome, Phase as WitPhase,
-    Source,
+    Artifact, Effect as WitEffect, Error, Extent as WitExtent, Flash, Host,
+    Inspection as WitInspection, Order as WitOrder, Outcome as WitOutcome, Part as WitPart,
+    Phase as WitPhase, Source,
 };
 use super::door::Door;
 use super::uploads::given;
 use super::{CallLinker, Context, internal, wit};
 use base::clock;
+use flash::image::{Extent, Family, Skipped};
+use flash::{EXTENTS_NAMED_MAX, Inspection};
 use lab::blobs::Staged;
 use lab::builds::{BuildError, Builds};
 use lab::devices::Device;
@@ -60,6 +63,18 @@ impl Host for View<'_> {
         let started = flashing.start(entered, request_of(request), firmware);
         let started = started.await.map_err(|e| self.flashing_error(e))?;
         Ok(to_wit(started))
+    }
+
+    async fn inspect(
+        &mut self,
+        (upload, name): (Resource<Staged>, String),
+        target: Option<String>,
+        load_address: Option<u32>,
+    ) -> Result<WitInspection, Error> {
+        let firmware = self.uploaded(upload, name)?;
+        let flashing = self.flashing;
+        let looked = flashing.inspect(firmware, target, load_address).await;
+        looked.map(inspection).map_err(|e| self.flashing_error(e))
     }
 
     async fn wait(&mut self, device: String, id: String) -> Result<Flash, Error> {
@@ -198,14 +213,53 @@ fn to_wit(state: State) -> Flash {
 }
 
 fn outcome(outcome: Outcome) -> WitOutcome {
-    let failure = outcome.failure;
+    let (failure, programmed) = (outcome.failure, outcome.programmed);
     WitOutcome {
         target_unreachable: failure.as_ref().is_some_and(|f| f.is_target_unreachable),
         error: failure.map(|f| (f.code.to_owned(), f.sentence)),
         output: outcome.output,
-        bytes: outcome.bytes,
+        bytes: programmed.bytes(),
+        extents: extents(&programmed.extents),
+        skipped: skipped(&programmed.skipped),
         chip: outcome.chip,
         duration_ms: u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX),
+    }
+}
+
+fn inspection(found: Inspection) -> WitInspection {
+    let part = |(family, all): (Option<Family>, Vec<Extent>)| WitPart {
+        family: family.map(|family| family.to_string()),
+        bytes: all.iter().map(|extent| extent.bytes).sum(),
+        extents: extents(&all),
+    };
+    WitInspection {
+        format: found.format.word().to_owned(),
+        data_bytes: found.data_bytes,
+        parts: found.parts.into_iter().map(part).collect(),
+        effect: found.effect.map(|effect| WitEffect {
+            chip: effect.chip,
+            bytes: effect.programmed.bytes(),
+            extents: extents(&effect.programmed.extents),
+            skipped: skipped(&effect.programmed.skipped),
+            erased: effect.erased.into_iter().take(EXTENTS_NAMED_MAX).collect(),
+        }),
+    }
+}
+
+fn skipped(all: &[Skipped]) -> Vec<(String, u64)> {
+    let one = |skipped: &Skipped| (skipped.family.to_string(), skipped.bytes);
+    all.iter().map(one).collect()
+}
+
+fn extents(all: &[Extent]) -> Vec<WitExtent> {
+    all.iter().take(EXTENTS_NAMED_MAX).map(extent).collect()
+}
+
+fn extent(extent: &Extent) -> WitExtent {
+    WitExtent {
+        address: extent.address,
+        bytes: extent.bytes,
+        crc32: extent.crc32,
     }
 }
 

@@ -185,7 +185,9 @@ impl Bench {
         // The part printed on purpose, at the start, comes before the first request.
         let log = &log[log.find("request_id").unwrap()..];
         let secrets = self.secrets.borrow();
-        assert!(secrets.len() > 20 && log.len() > 100_000);
+        // One route alone makes less of both.
+        let is_whole = std::env::var_os(super::ROUTE).is_none();
+        assert!(!is_whole || secrets.len() > 20 && log.len() > 100_000);
         // The tail of a credential is its secret part.
         let tails = secrets
             .iter()

@@ -138,6 +138,12 @@ const OTHERWISE: &[(&str, &[&str], How, &str)] = &[
         How::Read,
         "a chip that is known",
     ),
+    (
+        "devices.firmware_info",
+        &["form target"],
+        How::Read,
+        "a chip that is known",
+    ),
     ("emi.boards", &["?cursor"], How::Read, "of the page before"),
     (
         "emi.findings",

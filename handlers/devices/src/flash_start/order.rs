@@ -10,7 +10,7 @@ use crate::wiring::CHANNELS;
 const TEXT_CHARS_MAX: usize = 255;
 
 /// Longest name of a target.
-const TARGET_CHARS_MAX: usize = 128;
+pub(crate) const TARGET_CHARS_MAX: usize = 128;
 
 /// Which firmware.
 #[derive(Debug, Clone)]
@@ -88,7 +88,7 @@ members! {
 }
 
 /// A text of at most this many characters; an empty one counts as left out.
-struct Given(usize);
+pub(crate) struct Given(pub(crate) usize);
 
 impl Shape for Given {
     type Value = Option<String>;
@@ -104,7 +104,7 @@ impl Shape for Given {
 }
 
 /// A number, or its text: decimal, or hexadecimal after `0x`; an empty text counts as left out.
-struct Address;
+pub(crate) struct Address;
 
 impl Shape for Address {
     type Value = Option<u32>;

@@ -76,6 +76,7 @@ fn every_error_body_is_under_300_bytes() {
     let busy = Busy {
         holder: Some("x".repeat(40)),
         expires_at: Some("2026-01-02T03:06:05Z".into()),
+        lost: false,
         making_safe: false,
         place: None,
         retry_after_s: 600,
@@ -100,6 +101,7 @@ fn a_held_device_tells_who_has_it() {
     let busy = Busy {
         holder: Some("run 7".into()),
         expires_at: None,
+        lost: false,
         making_safe: false,
         place: None,
         retry_after_s: 30,

@@ -75,7 +75,7 @@ fn parameters_and_bodies() {
     assert!(schemas.finish().is_empty());
     assert_eq!(
         (&told["description"], &told["refusals"]),
-        (&json!("More."), &json!(["lease_held"]))
+        (&json!("More."), &json!(["lease_held", "lease_lost"]))
     );
     assert_eq!(
         told["parameters"],

@@ -108,6 +108,7 @@ fn refusals() {
     let busy = Busy {
         holder: None,
         expires_at: None,
+        lost: false,
         making_safe: false,
         place: None,
         retry_after_s: 3,

@@ -21,14 +21,21 @@ pub fn files(data: &[u8]) {
 
 fn check(image: &Image) {
     assert!((1..=IMAGE_BYTES_MAX).contains(&image.data_bytes()));
-    let Ok(segments) = image.placed(0xffff_0000) else {
-        assert_eq!(image.format(), Format::Bin);
-        return;
-    };
-    assert!(
-        segments
-            .iter()
-            .all(|segment| !segment.data.is_empty() && segment.end() <= 1 << 32)
-    );
-    assert!(segments.is_sorted_by(|one, next| one.end() < u64::from(next.address)));
+    for chip in ["", "STM32F030R8", "RP235x"] {
+        let Ok(placed) = image.placed(0xffff_0000, chip) else {
+            assert!(matches!(image.format(), Format::Bin | Format::Uf2));
+            continue;
+        };
+        let segments = placed.segments;
+        assert!(
+            segments
+                .iter()
+                .all(|segment| !segment.data.is_empty() && segment.end() <= 1 << 32)
+        );
+        assert!(segments.is_sorted_by(|one, next| one.end() < u64::from(next.address)));
+        let start = segments.first().map(|segment| segment.address);
+        if image.format() != Format::Bin {
+            assert_eq!(image.start(chip), Ok(start));
+        }
+    }
 }

@@ -10,6 +10,9 @@ const SEGMENT_START: u8 = 0x03;
 const LINEAR_BASE: u8 = 0x04;
 const LINEAR_START: u8 = 0x05;
 
+/// Ctrl-Z, as CP/M and DOS have it.
+const END_OF_TEXT: u8 = 0x1a;
+
 /// Count, address and kind before a record's data, checksum after it.
 const HEAD_BYTES: usize = 4;
 const RECORD_BYTES_MAX: usize = HEAD_BYTES + 255 + 1;
@@ -28,11 +31,15 @@ enum Base {
     Segment(u32),
 }
 
+/// Reads all records, also those of files that were appended to each other: each begins anew after the end record of the
+/// one before.
 pub(super) fn read(file: &[u8], segments: &mut Segments) -> Result<(), ImageError> {
     let mut base = Base::Linear(0);
-    for (number, line) in file.split(|byte| *byte == b'\n').enumerate() {
+    let mut is_ended = false;
+    for (number, line) in lines(file).enumerate() {
         let line = line.trim_ascii();
-        if line.is_empty() {
+        // A mark that old systems end text with.
+        if line.is_empty() || is_ended && line == [END_OF_TEXT] {
             continue;
         }
         let broken = |what| ImageError::HexLine {
@@ -45,9 +52,10 @@ pub(super) fn read(file: &[u8], segments: &mut Segments) -> Result<(), ImageErro
             u16::from_be_bytes([record[1], record[2]]),
             &record[4..],
         );
+        is_ended = kind == END;
         match (kind, data) {
             (DATA, data) => add(base, offset, data, segments)?,
-            (END, _) => return Ok(()),
+            (END, _) => base = Base::Linear(0),
             (SEGMENT_BASE, [high, low]) => {
                 base = Base::Segment(u32::from(u16::from_be_bytes([*high, *low])) << 4);
             }
@@ -62,9 +70,20 @@ pub(super) fn read(file: &[u8], segments: &mut Segments) -> Result<(), ImageErro
             _ => return Err(broken("unknown kind of record")),
         }
     }
+    if is_ended {
+        return Ok(());
+    }
     Err(ImageError::CutOff {
         format: Format::Hex,
         what: "the record that ends it",
+    })
+}
+
+/// The lines of a file, which end in CR, LF or both.
+fn lines(file: &[u8]) -> impl Iterator<Item = &[u8]> {
+    file.split(|byte| *byte == b'\n').flat_map(|line| {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        line.split(|byte| *byte == b'\r')
     })
 }
 

@@ -19,11 +19,61 @@ impl Segment {
     pub fn end(&self) -> u64 {
         u64::from(self.address) + self.data.len() as u64
     }
+
+    /// Adds a piece that begins within this one or right after it.
+    fn join(&mut self, piece: &Self) -> Result<(), ImageError> {
+        let from = (piece.address - self.address) as usize;
+        let known = &self.data[from.min(self.data.len())..];
+        if let Some(place) = known.iter().zip(&piece.data).position(|(a, b)| a != b) {
+            // Within a piece, which ends at 32-bit addresses.
+            let address = piece.address + u32::try_from(place).unwrap_or(u32::MAX);
+            return Err(ImageError::Overlap { address });
+        }
+        let added = piece.data.get(known.len()..).unwrap_or_default();
+        self.data.extend_from_slice(added);
+        Ok(())
+    }
+
+    /// Where it goes, how long it is, and its checksum.
+    #[must_use]
+    pub fn extent(&self) -> Extent {
+        Extent {
+            address: self.address,
+            bytes: self.data.len() as u64,
+            crc32: crc32fast::hash(&self.data),
+        }
+    }
+}
+
+/// What is known of a segment without its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// Where the first byte goes.
+    pub address: u32,
+    /// Number of bytes, at least 1.
+    pub bytes: u64,
+    /// CRC-32 of the bytes, as in zlib and IEEE 802.3 (reflected polynomial 0xedb88320).
+    pub crc32: u32,
 }
 
 impl fmt::Debug for Segment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:#010x}..{:#010x}", self.address, self.end())
+    }
+}
+
+impl fmt::Display for Extent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            address,
+            bytes,
+            crc32,
+        } = self;
+        let end = u64::from(*address) + bytes;
+        write!(
+            f,
+            "{address:#010x}..{end:#010x} ({bytes} bytes, CRC-32 {crc32:08x})"
+        )
     }
 }
 
@@ -58,19 +108,13 @@ impl Segments {
         Ok(())
     }
 
-    /// Sorts the pieces and joins adjacent ones.
+    /// Sorts the pieces and joins those that touch. Where they overlap, they must agree.
     pub(super) fn finish(mut self) -> Result<Vec<Segment>, ImageError> {
         self.pieces.sort_by_key(|piece| piece.address);
         let mut joined: Vec<Segment> = Vec::new();
         for piece in self.pieces {
             match joined.last_mut() {
-                Some(last) if last.end() > u64::from(piece.address) => {
-                    let address = piece.address;
-                    return Err(ImageError::Overlap { address });
-                }
-                Some(last) if last.end() == u64::from(piece.address) => {
-                    last.data.extend(piece.data);
-                }
+                Some(last) if last.end() >= u64::from(piece.address) => last.join(&piece)?,
                 _ => joined.push(piece),
             }
         }

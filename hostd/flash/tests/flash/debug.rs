@@ -22,7 +22,7 @@ fn a_core_is_stopped_where_it_should_and_goes_on() {
     assert_eq!((range, sector), (0x0800_0000..0x0801_0000, 1024));
     let image = Image::parse(DEMO_ELF, "demo.elf", None).unwrap();
     assert_eq!(image, demo());
-    let segments: Vec<_> = image.placed(0).unwrap();
+    let segments = image.placed(0, "").unwrap().segments;
     let segments: Vec<_> = segments
         .iter()
         .map(|s| (s.address, s.data.clone()))

@@ -65,7 +65,7 @@ fn uf2(address: u32, data: &[u8]) -> Vec<u8> {
 
 #[test]
 fn the_demo_runs_from_a_file_of_any_format() {
-    let segments = demo().placed(0).unwrap();
+    let segments = demo().placed(0, "").unwrap().segments;
     let whole: Vec<u8> = {
         let end = segments.last().unwrap().end() - u64::from(FLASH_BASE);
         let mut whole = vec![0xff; usize::try_from(end).unwrap()];

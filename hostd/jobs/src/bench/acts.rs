@@ -93,6 +93,9 @@ impl<'s> Course<'s, '_> {
             "{} bytes written to {} {verified} in {:.1?}",
             flashed.bytes, flashed.chip, flashed.time
         ));
+        for place in &flashed.places {
+            self.attempt.log.note(place);
+        }
         Ok(())
     }
 

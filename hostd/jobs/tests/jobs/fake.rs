@@ -167,6 +167,7 @@ impl Bench for Fake {
         self.begin(anew);
         Ok(Flashed {
             bytes: content.len() as u64,
+            places: vec![format!("0x08000000 ({} bytes)", content.len())],
             chip: "STM32F030F4".to_owned(),
             time: Duration::from_millis(7),
         })

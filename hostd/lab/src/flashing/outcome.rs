@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::time::Duration;
 
-use ::flash::{FlashError, Report};
+use ::flash::{FlashError, Programmed, Report};
 use pods::PodError;
 
 use super::Phase;
@@ -40,8 +40,8 @@ pub struct Outcome {
     pub failure: Option<Failure>,
     /// What was done, a line for each step.
     pub output: String,
-    /// Bytes of firmware that are on the target.
-    pub bytes: u64,
+    /// What of the firmware is where on the target.
+    pub programmed: Programmed,
     /// The chip it was programmed as.
     pub chip: Option<String>,
     pub duration: Duration,
@@ -61,8 +61,10 @@ impl Outcome {
         let found = found.map_or_else(String::new, |found| format!(" ({found})"));
         lines.push(format!(
             "programmed {} bytes on {}{found}",
-            report.bytes, report.chip
+            report.programmed.bytes(),
+            report.chip
         ));
+        lines.extend(report.programmed.lines());
         if report.verified {
             lines.push("verified".to_owned());
         }
@@ -74,7 +76,7 @@ impl Outcome {
         Self {
             failure: None,
             output: text(lines),
-            bytes: report.bytes,
+            programmed: report.programmed,
             chip: Some(report.chip),
             duration: took,
         }
@@ -85,7 +87,7 @@ impl Outcome {
         Self {
             failure: Some(failure),
             output: text(lines),
-            bytes: 0,
+            programmed: Programmed::default(),
             chip: None,
             duration: took,
         }

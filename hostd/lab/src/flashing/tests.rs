@@ -67,7 +67,7 @@ fn what_was_done_is_told_in_lines() {
         outcome.output,
         "connecting\nprogrammed 10 bytes on STM32F030R8 (STM32F030x8)\nverified\nnot reset: the core is halted\n"
     );
-    assert_eq!((outcome.bytes, outcome.failure), (10, None));
+    assert_eq!((outcome.programmed.bytes(), outcome.failure), (10, None));
 }
 
 #[test]

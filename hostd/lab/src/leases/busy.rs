@@ -7,6 +7,8 @@ pub struct Busy {
     pub holder: Option<String>,
     /// When the lease ends if nobody renews it, by the steady clock; none as above.
     pub expires_ms: Option<u64>,
+    /// The lease that the request shows is over; asking again does not help.
+    pub lost: bool,
     /// The device owes a safe state.
     pub making_safe: bool,
     /// Place in the queue, from 1; none for a client that does not wait for the lease.

@@ -223,7 +223,8 @@ impl Machine {
                 held.expires_ms = now_ms + ttl_ms;
                 Ok(held.clone())
             }
-            _ => Err(self.busy(None, now_ms)),
+            State::Held { .. } => Err(self.busy(None, now_ms)),
+            State::Free | State::Owing { .. } | State::Gone => Err(self.lost(now_ms)),
         }
     }
 

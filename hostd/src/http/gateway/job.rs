@@ -11,7 +11,7 @@ use crate::http::routes::Entry;
 use identity::Verified;
 
 /// Names of the routes, each of which ends with the job: what it drives is made safe, what it records is the job's.
-pub const ROUTES: [&str; 40] = [
+pub const ROUTES: [&str; 41] = [
     // Who it is, and a session for clients that take no key.
     "auth.session.current",
     "auth.session.end",
@@ -24,6 +24,7 @@ pub const ROUTES: [&str; 40] = [
     "cloud.tunnel",
     "devices.command",
     "devices.firmware",
+    "devices.firmware_info",
     "devices.flash",
     "devices.flash.cancel",
     "devices.flash.get",

@@ -177,6 +177,12 @@ const FIRMWARE: &[u8] =
     --B\r\nContent-Disposition: form-data; name=\"firmware\"; filename=\"fw.bin\"\r\n\r\n\
     \0 \0 \r\n--B--\r\n";
 
+/// The same for one chip, with the name of the file.
+const FIRMWARE_FOR_A_CHIP: &[u8] =
+    b"--B\r\nContent-Disposition: form-data; name=\"target\"\r\n\r\nSTM32F030R8\r\n\
+    --B\r\nContent-Disposition: form-data; name=\"firmware\"; filename=\"fw.bin\"\r\n\r\n\
+    \0 \0 \r\n--B--\r\n";
+
 fn flashing() -> Vec<Rows> {
     vec![
         rows("devices.flash")
@@ -224,6 +230,21 @@ fn flashing() -> Vec<Rows> {
                 503,
                 "device_offline",
                 call("/bench/devices/<gone>/flash").bytes(FORM, FIRMWARE),
+            ),
+        rows("devices.firmware_info")
+            .success(
+                200,
+                call("/bench/firmware/info").bytes(FORM, FIRMWARE_FOR_A_CHIP),
+            )
+            .refusal(
+                400,
+                "invalid_request",
+                call("/bench/firmware/info").bytes(FORM, b"no form"),
+            )
+            .refusal(
+                415,
+                "unsupported_media_type",
+                call("/bench/firmware/info").bytes("text/plain", b"x"),
             ),
         rows("devices.flash.list")
             .success(200, call("/bench/devices/<device>/flash"))

@@ -76,6 +76,42 @@ fn one_holder_at_a_time_and_its_claim_renews() {
     assert_eq!((again.expires_ms, again.fence), (90 * SECOND, first.fence));
 }
 
+/// It was told to retry shortly, for ever.
+#[test]
+fn who_shows_a_lease_that_is_over_is_told_so() {
+    let mut machine = Machine::default();
+    let mine = shown("a", "org/a");
+    take(&mut machine, "a", 60, 0).unwrap();
+    assert!(matches!(
+        machine.release(mine, at(SECOND)),
+        Release::Ended(_)
+    ));
+    // While it is made safe, and when it is free.
+    let busy = machine.renew(mine, 60 * SECOND, at(SECOND)).unwrap_err();
+    assert!(busy.lost && busy.making_safe);
+    pay(&mut machine, SECOND);
+    assert!(
+        machine
+            .renew(mine, 60 * SECOND, at(SECOND))
+            .unwrap_err()
+            .lost
+    );
+    assert!(machine.admit(mine, SECOND).unwrap_err().lost);
+    assert!(machine.check_change(mine, SECOND).unwrap_err().lost);
+    assert!(machine.admit(NOBODY, SECOND).is_ok());
+    // Somebody else's is in the way: it says whose.
+    take(&mut machine, "b", 60, SECOND).unwrap();
+    for refused in [
+        machine.renew(mine, 60 * SECOND, at(SECOND)).unwrap_err(),
+        machine.admit(mine, SECOND).unwrap_err(),
+    ] {
+        assert_eq!(
+            (refused.lost, refused.holder.as_deref()),
+            (false, Some("run b"))
+        );
+    }
+}
+
 #[test]
 fn a_lease_is_used_once_it_is_stored_and_the_others_have_left() {
     let mut machine = Machine::default();

@@ -18,17 +18,19 @@ const PLACE_RETRY_MS: u64 = 5_000;
 const CLOSED_RETRY_MS: u64 = 5_000;
 
 impl Machine {
-    /// Whether a request may drive the device: nobody holds it, or the request shows its lease.
-    /// Returns the fence under which it is let in.
+    /// Whether a request may drive the device: nobody holds it and the request shows no lease, or it shows the device's.
+    /// Returns the fence under which it is let in. Who shows a lease that is over has lost what it set up, and must not
+    /// go on as if nothing had happened.
     ///
     /// # Errors
-    /// Somebody else holds it, it is changing hands, it owes a safe state, or it is closed.
+    /// Somebody else holds it, it is changing hands, it owes a safe state, it is closed, or the lease is over.
     pub(crate) fn admit(&self, shown: Shown<'_>, now_ms: u64) -> Result<u64, Busy> {
         if let Some(busy) = self.closed_busy() {
             return Err(busy);
         }
         match &self.state {
-            State::Free => Ok(self.fence),
+            State::Free if shown.lease_id.is_none() => Ok(self.fence),
+            State::Free => Err(self.lost(now_ms)),
             State::Held {
                 held,
                 stored: true,
@@ -77,10 +79,11 @@ impl Machine {
     /// Whether a request that shows this may change the device's name and wiring.
     ///
     /// # Errors
-    /// Somebody else holds it.
+    /// Somebody else holds it, or the lease is over.
     pub(crate) fn check_change(&self, shown: Shown<'_>, now_ms: u64) -> Result<(), Busy> {
         match &self.state {
             State::Held { held, .. } if !held.is_shown(shown) => Err(self.busy(None, now_ms)),
+            State::Free if shown.lease_id.is_some() => Err(self.lost(now_ms)),
             _ => Ok(()),
         }
     }
@@ -132,6 +135,7 @@ impl Machine {
         let mut busy = Busy {
             holder: None,
             expires_ms: None,
+            lost: false,
             making_safe: false,
             place,
             retry_after_ms: HANDOVER_RETRY_MS,
@@ -157,11 +161,20 @@ impl Machine {
         busy
     }
 
+    /// The answer for a request that shows a lease which is over.
+    pub(super) fn lost(&self, now_ms: u64) -> Busy {
+        Busy {
+            lost: true,
+            ..self.busy(None, now_ms)
+        }
+    }
+
     pub(super) fn closed_busy(&self) -> Option<Busy> {
         let reason = self.closed.as_ref()?;
         Some(Busy {
             holder: Some(reason.clone()),
             expires_ms: None,
+            lost: false,
             making_safe: false,
             place: None,
             retry_after_ms: CLOSED_RETRY_MS,
