@@ -284,7 +284,7 @@ fn a_lease_that_expires_while_the_server_is_down_is_followed_by_the_safe_state()
     // What it set up is gone, so it must not go on either.
     let path = format!("/api/bench/devices/{}/command", rig.device);
     let shows_it = rig.server.client().with_header("X-Bench-Lease", "lease-a");
-    let command = json!({"command": {"cmd": "ping"}});
+    let command = json!({"command": {"cmd": "target_power", "efuse": 1, "state": 0}});
     let driven = shows_it.post(&path, &command).unwrap();
     driven.expect_error(409, "lease_lost");
     let shows_none = rig.server.client().post(&path, &command).unwrap();
