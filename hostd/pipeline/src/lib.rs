@@ -84,15 +84,17 @@ pub struct Pipeline {
 /// # Errors
 /// Everything that is wrong, as far as it can be told at once.
 pub fn parse(text: &str, caps: &Caps) -> Result<Pipeline, Box<Report>> {
-    let root =
-        yaml::read(text).map_err(|finding| Box::new(Report::new(text, None, &[*finding])))?;
+    let refuse = |root: Option<&yaml::Node>, findings: Vec<problem::Finding>| {
+        Box::new(Report::new(text, root, &with_blank(text, findings)))
+    };
+    let root = yaml::read(text).map_err(|finding| refuse(None, vec![*finding]))?;
     let reading::Reading {
         value,
         mut findings,
         has_holes,
     } = reading::read::<Definition>(&root);
     let Some(definition) = value else {
-        return Err(Box::new(Report::new(text, Some(&root), &findings)));
+        return Err(refuse(Some(&root), findings));
     };
     if !has_holes {
         let mut later = check::check(&definition, caps);
@@ -108,8 +110,20 @@ pub fn parse(text: &str, caps: &Caps) -> Result<Pipeline, Box<Report>> {
     }
     match findings.is_empty() {
         true => Ok(Pipeline { definition }),
-        false => Err(Box::new(Report::new(text, Some(&root), &findings))),
+        false => Err(refuse(Some(&root), findings)),
     }
+}
+
+/// What is wrong with a document, and what may be the reason for all of it: a character that cannot be told from a space.
+/// In a document that is right it is part of some text.
+fn with_blank(text: &str, mut findings: Vec<problem::Finding>) -> Vec<problem::Finding> {
+    if let Some((span, message)) = yaml::blank(text) {
+        findings.push(problem::Finding {
+            span: Some(span),
+            ..problem::Finding::new(path::Path::default(), Code::Syntax, message)
+        });
+    }
+    findings
 }
 
 /// Whether a finding may only be there because something else was not read.

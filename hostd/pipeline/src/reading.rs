@@ -155,9 +155,7 @@ impl<'de> Reader<'de> {
     /// A scalar as it is written.
     fn written(&self) -> Option<&'de str> {
         match &self.node.value {
-            Value::Bool(true) => Some("true"),
-            Value::Bool(false) => Some("false"),
-            Value::Number(_, text) | Value::Text(text) => Some(text),
+            Value::Bool(_, text) | Value::Number(_, text) | Value::Text(text) => Some(text),
             _ => None,
         }
     }
@@ -179,7 +177,7 @@ impl<'de> Reader<'de> {
                     format!("there is no value here: it must be {wanted}, or the key must go"),
                 );
             }
-            Value::Bool(_) => "true or false",
+            Value::Bool(..) => "true or false",
             Value::Number(..) => "a number",
             Value::Text(_) => "text",
             Value::List(_) => "a list",
@@ -194,15 +192,54 @@ impl<'de> Reader<'de> {
     fn integer<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         match self.whole() {
             Some(value) => visitor.visit_i128(value),
-            None => Err(self.wrong("a whole number")),
+            None => Err(self.no_integer()),
         }
     }
+
+    /// The value is no whole number, though it may look like one.
+    fn no_integer(&self) -> Fault {
+        let text = match &self.node.value {
+            Value::Number(None, text) => text,
+            Value::Text(text) if self.is_replaced => text,
+            _ => return self.wrong("a whole number"),
+        };
+        let shown: String = text.chars().take(NUMBER_CHARS_MAX).collect();
+        let message = match behind_zeros(text) {
+            Some(digits) => {
+                let octal = match digits.bytes().all(|digit| digit < b'8') {
+                    true => format!(", or 0o{digits} if it is octal"),
+                    false => String::new(),
+                };
+                format!(
+                    "`{shown}` begins with a zero, which some programs take for octal: write {digits}{octal}"
+                )
+            }
+            None => format!("this must be a whole number, not `{shown}`"),
+        };
+        Fault::new(Code::WrongType, message)
+    }
 }
+
+/// Characters of a number that a message repeats.
+const NUMBER_CHARS_MAX: usize = 40;
 
 fn number(text: &str) -> Option<i128> {
     match text.strip_prefix("0x") {
         Some(digits) => i128::from_str_radix(digits, 16).ok(),
+        None if behind_zeros(text).is_some() => None,
         None => text.parse().ok(),
+    }
+}
+
+/// The digits of a decimal number behind zeros that need not be there, if it has such; no more than a message repeats.
+fn behind_zeros(text: &str) -> Option<&str> {
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let is_decimal = digits.len() > 1 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let rest = digits.strip_prefix('0').filter(|_| is_decimal)?;
+    let rest = rest.trim_start_matches('0');
+    match rest.len() {
+        0 => Some("0"),
+        len => Some(&rest[..len.min(NUMBER_CHARS_MAX)]),
     }
 }
 
@@ -212,7 +249,7 @@ impl<'de> Deserializer<'de> for Reader<'de> {
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         match &self.node.value {
             Value::Null => Err(self.wrong("given")),
-            Value::Bool(value) => visitor.visit_bool(*value),
+            Value::Bool(value, _) => visitor.visit_bool(*value),
             Value::Number(Some(value), _) => visitor.visit_i128(*value),
             Value::Number(None, text) => visitor.visit_str(text),
             Value::Text(text) => self.plain(text).and_then(|text| visitor.visit_str(text)),
@@ -227,7 +264,7 @@ impl<'de> Deserializer<'de> for Reader<'de> {
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         match (&self.node.value, self.written()) {
-            (Value::Bool(value), _) => visitor.visit_bool(*value),
+            (Value::Bool(value, _), _) => visitor.visit_bool(*value),
             (_, Some(text)) if self.is_replaced && text == "true" => visitor.visit_bool(true),
             (_, Some(text)) if self.is_replaced && text == "false" => visitor.visit_bool(false),
             _ => Err(self.wrong("true or false")),

@@ -11,6 +11,7 @@ mod patterns;
 mod refusals;
 mod secrets;
 mod values;
+mod words;
 
 use std::sync::LazyLock;
 
@@ -77,7 +78,7 @@ fn fits_schema(text: &str) -> bool {
 fn json(node: &Node) -> Value {
     match &node.value {
         yaml::Value::Null => Value::Null,
-        yaml::Value::Bool(value) => Value::Bool(*value),
+        yaml::Value::Bool(value, _) => Value::Bool(*value),
         yaml::Value::Number(Some(value), _) => {
             i64::try_from(*value).map_or(Value::from(f64::MAX), Value::from)
         }

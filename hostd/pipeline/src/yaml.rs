@@ -1,6 +1,7 @@
 //! The text of a document as a tree of values that know where they stand. Bombs end here: anchors, aliases,
 //! merge keys, tags and second documents are refused, nesting and size are bounded.
 
+mod hint;
 mod refusal;
 mod value;
 
@@ -9,6 +10,7 @@ use serde_saphyr::{Budget, MergeKeyPolicy, NonFiniteFloatPolicy, Options};
 use crate::limits::{DEPTH_MAX, DOCUMENT_BYTES_MAX, NODES_MAX};
 use crate::path::{Path, Segment};
 use crate::problem::{Code, Finding};
+pub(crate) use hint::blank;
 
 /// Where something stands: line and column from 1, and characters on that line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +40,8 @@ pub(crate) struct Node {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Value {
     Null,
-    Bool(bool),
+    /// True or false, and as it is written.
+    Bool(bool, String),
     /// A number, which is whole if it has a value here, and as it is written.
     Number(Option<i128>, String),
     Text(String),
@@ -128,7 +131,7 @@ pub(crate) fn read(text: &str) -> Result<Node, Box<Finding>> {
         return Err(Box::new(finding));
     }
     let raw: value::Raw = serde_saphyr::from_str_with_options(text, options())
-        .map_err(|error| Box::new(refusal::of(&error)))?;
+        .map_err(|error| Box::new(refusal::of(&error, text)))?;
     Ok(value::Numbering::new(text).node(raw))
 }
 

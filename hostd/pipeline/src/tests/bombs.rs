@@ -24,7 +24,7 @@ fn what_the_format_does_without_is_refused_where_it_stands() {
             "unsupported_yaml 2:18 ",
         ),
         ("version: 1\nversion: 1\n", "duplicate_key 2:1 "),
-        ("vars:\n\tA: 1\n", "syntax 2:2 "),
+        ("vars:\n\tA: 1\n", "syntax 2:1 "),
         ("version: [1\n", "syntax 1:10 "),
     ];
     for (text, expected) in cases {
@@ -163,9 +163,15 @@ fn seeded_mutations_neither_panic_nor_break_a_promise() {
                         "\u{0}",
                         "é",
                         "\t",
+                        "\u{a0}",
+                        "\n\t- ",
+                        "\n   ",
+                        "- {{x}}\n",
+                        "True",
+                        "076",
                         "'",
                         "9".repeat(40).leak(),
-                    ][random.usize(..11)]
+                    ][random.usize(..17)]
                 }
             }
         }

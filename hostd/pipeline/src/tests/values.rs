@@ -144,7 +144,7 @@ fn numbers_are_bounded_and_may_be_hexadecimal() {
 #[test]
 fn environment_is_taken_as_it_is_written() {
     let text = build_steps(
-        "  - { run: a, env: { A: 1.10, B: yes, C: 0x10, D: 'true', E: true, F: '', G: 1_000 } }\n",
+        "  - { run: a, env: { A: 1.10, B: yes, C: 0x10, D: 'true', E: true, F: '', G: 1_000, H: True, I: FALSE, J: 007, K: +5, L: 5., M: 1e3, N: .inf } }\n",
     );
     let plan = plan(&text);
     let env = &plan.runs[0].steps[0].env;
@@ -157,6 +157,13 @@ fn environment_is_taken_as_it_is_written() {
         ("E", "true"),
         ("F", ""),
         ("G", "1_000"),
+        ("H", "True"),
+        ("I", "FALSE"),
+        ("J", "007"),
+        ("K", "+5"),
+        ("L", "5."),
+        ("M", "1e3"),
+        ("N", ".inf"),
     ];
     for (name, expected) in expected {
         assert_eq!(value(name), format!("Plain({expected:?})"));
@@ -169,6 +176,18 @@ fn environment_is_taken_as_it_is_written() {
         wrong(&text.replace("1.10", "{ secrt: X }")),
         ["unknown_key 5:27 builds[0].steps[0].env.A.secrt"]
     );
+}
+
+#[test]
+fn values_of_placeholders_are_what_was_written() {
+    let text = "version: 1\nvars: { FLAG: True, ADDRESS: 076 }\nbenches:\n- id: smoke\n  device: { name: a }\n  steps:\n";
+    let pytest = format!("{text}  - pytest: {{ path: t, args: ['--flag={{{{vars.FLAG}}}}'] }}\n");
+    let arguments = format!("{:?}", plan(&pytest).runs[0].steps[0].action);
+    assert!(arguments.contains("--flag=True"), "{arguments}");
+    let step = "  - { uart: { baud: '{{vars.ADDRESS}}', send: x } }\n";
+    let report = read(&format!("{text}{step}")).unwrap_err();
+    let message = &report.problems[0].message;
+    assert!(message.contains("`076` begins with a zero"), "{message}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use serde_saphyr::budget::BudgetBreach;
 use serde_saphyr::{Error, MessageFormatter as _, UserMessageFormatter};
 
-use super::{Span, value};
+use super::{Span, hint, value};
 use crate::limits::{DEPTH_MAX, NODES_MAX};
 use crate::path::Path;
 use crate::problem::{Code, Finding};
@@ -11,14 +11,40 @@ use crate::problem::{Code, Finding};
 /// Longest part of the parser's own message that is passed on, in characters.
 const MESSAGE_CHARS_MAX: usize = 200;
 
-pub(super) fn of(error: &Error) -> Finding {
+/// What the parser says, and what to do about it.
+const PLAIN: [(&str, &str); 4] = [
+    (
+        "mapping values are not allowed",
+        "a value with `: ` in it must be in quotes",
+    ),
+    (
+        "simple key expected",
+        "write a space behind the colon of a key",
+    ),
+    (
+        "unexpected character",
+        "a value that begins with it must be in quotes",
+    ),
+    (
+        "unclosed quote",
+        "close it, or put the whole value in the other kind of quotes",
+    ),
+];
+
+/// Of the document `text`.
+pub(super) fn of(error: &Error, text: &str) -> Finding {
     let error = error.without_snippet();
-    let (code, message) = told(error);
     let span = error.location().map_or(Span::START, |at| Span {
         // A token in error may be as long as the document.
         width: 1,
         ..value::span(at)
     });
+    let (code, message) = told(error);
+    let hint = (code == Code::Syntax).then(|| hint::of(text, span, &message));
+    let (span, message) = match hint.flatten() {
+        Some(hint) => (hint.span, hint.message),
+        None => (span, message),
+    };
     Finding {
         span: Some(span),
         ..Finding::new(Path::default(), code, message)
@@ -53,13 +79,22 @@ fn told(error: &Error) -> (Code, String) {
                 format!("the key `{key}` stands here twice: take one away"),
             )
         }
+        Error::Unexpected { expected, .. } if *expected == "string scalar" => say(
+            Code::Syntax,
+            "a key is text here, and no list or map: a value that begins with `{` or `[` and is text must be in quotes",
+        ),
         other => {
             let message = UserMessageFormatter.format_message(other);
             if message.contains("recursion limit") {
                 return too_deep();
             }
+            let plain = PLAIN.iter().find(|(said, _)| message.contains(said));
+            let plain = plain.map_or(String::new(), |(_, plain)| format!("; {plain}"));
             let message: String = message.chars().take(MESSAGE_CHARS_MAX).collect();
-            (Code::Syntax, format!("this is no valid YAML: {message}"))
+            (
+                Code::Syntax,
+                format!("this is no valid YAML: {message}{plain}"),
+            )
         }
     }
 }

@@ -1,5 +1,5 @@
-//! From what the YAML crate reads to [`Node`]s: numbers keep how they are written, so that `1.10` in an
-//! environment stays `1.10`.
+//! From what the YAML crate reads to [`Node`]s: numbers, true and false keep how they are written, so that `1.10` in an
+//! environment stays `1.10`, and `True` stays `True`.
 
 use std::fmt;
 
@@ -112,7 +112,7 @@ impl<'t> Numbering<'t> {
         let mut span = span(at);
         let value = match raw.value {
             RawValue::Null => Value::Null,
-            RawValue::Bool(value) => Value::Bool(value),
+            RawValue::Bool(value) => Value::Bool(value, self.written(at)),
             RawValue::Number(value) => Value::Number(value, self.written(at)),
             RawValue::Text(text) => {
                 span.width = self.width_on_line(at);
