@@ -71,7 +71,9 @@ pub enum ArchiveError {
         "entry '{entry}' is {kind}; only files, folders and links can be in an archive, so leave it out"
     )]
     Kind { entry: String, kind: &'static str },
-    #[error("entry '{entry}' is a sparse file; pack without `--sparse`")]
+    #[error(
+        "entry '{entry}' is a sparse file in a format that is not read here; pack without `--sparse`, or with `--format=pax`"
+    )]
     Sparse { entry: String },
     #[error("entry '{entry}' has data although it is no file; pack it anew")]
     DataOfNoFile { entry: String },

@@ -7,7 +7,7 @@
 //! but what they are given: they run in the server as well as in a sandbox.
 //!
 //! What an archive may contain is the same for both formats: files, folders, symbolic links that lead to a
-//! place inside, and hard links to files before them. Only the "executable" bit of the mode counts (0644 or
+//! place inside, and hard links to files before them; of a tar sparse files too, whose holes become zeros. Only the "executable" bit of the mode counts (0644 or
 //! 0755); owners, times and extended attributes are dropped, as in a git checkout. Anything that two readers
 //! could understand differently is refused: a repeated path, a zip whose directory contradicts its entries, a
 //! tar that continues after its end. Names that differ only in case are different names, since sources of
@@ -23,9 +23,11 @@ mod error;
 pub mod fuzz;
 mod inspect;
 mod limits;
+mod members;
 mod meter;
 mod name;
 mod pax;
+mod sparse;
 mod tape;
 mod tree;
 mod unpack;

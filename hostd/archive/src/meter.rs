@@ -15,12 +15,25 @@ const HEADER_BYTES_MAX: u64 = 4 << 10;
 pub(crate) struct Meter {
     packed: Cell<u64>,
     unpacked: Cell<u64>,
+    /// Bytes that no archive has and every disk: the holes of sparse files.
+    holes: Cell<u64>,
 }
 
 impl Meter {
     /// Bytes that came out.
     pub(crate) fn unpacked(&self) -> u64 {
         self.unpacked.get()
+    }
+
+    /// Counts the holes of a file.
+    pub(crate) fn add_holes(&self, bytes: u64, limits: &Limits) -> Result<(), ArchiveError> {
+        self.holes.update(|holes| holes.saturating_add(bytes));
+        self.check(limits)
+    }
+
+    fn check(&self, limits: &Limits) -> Result<(), ArchiveError> {
+        let whole = self.unpacked.get().saturating_add(self.holes.get());
+        check_ratio(whole, self.packed.get(), limits)
     }
 }
 
@@ -98,7 +111,7 @@ impl<R: Read> Read for Inflated<'_, R> {
         if unpacked > max.saturating_add(headers) {
             return Err(io::Error::other(ArchiveError::UnpackedTooLarge { max }));
         }
-        check_ratio(unpacked, self.meter.packed.get(), self.limits).map_err(io::Error::other)?;
+        self.meter.check(self.limits).map_err(io::Error::other)?;
         Ok(read)
     }
 }

@@ -3,6 +3,7 @@
 //! ` that replace fields of the header after them.
 
 use crate::error::{ArchiveError, shown};
+use crate::sparse::Said;
 
 /// What the extension of one entry replaces. Everything else in it (owners, times, attributes, comments) is
 /// dropped.
@@ -11,6 +12,8 @@ pub(crate) struct Extension {
     pub(crate) path: Option<Vec<u8>>,
     pub(crate) link_path: Option<Vec<u8>>,
     pub(crate) size: Option<u64>,
+    /// It is of a sparse file.
+    pub(crate) sparse: Option<Said>,
 }
 
 impl Extension {
@@ -27,13 +30,13 @@ impl Extension {
                     let size = decimal(value).ok_or_else(malformed)?;
                     extension.size.replace(size).is_none()
                 }
-                // A size and content other than the header's: how GNU tar writes sparse files.
-                _ if key.starts_with(b"GNU.sparse.") => {
-                    return Err(ArchiveError::Sparse {
-                        entry: shown(extension.path.as_deref().unwrap_or(key)),
-                    });
-                }
-                _ => true,
+                _ => match key.strip_prefix(b"GNU.sparse.") {
+                    Some(key) => {
+                        let said = extension.sparse.get_or_insert_default();
+                        sparse(said, key, value).ok_or_else(malformed)?
+                    }
+                    None => true,
+                },
             };
             if !is_new {
                 return Err(ArchiveError::Override { key: shown(key) });
@@ -52,12 +55,44 @@ impl Extension {
                 link_path: Some(_), ..
             } => "linkpath",
             Self { size: Some(_), .. } => "size",
+            Self {
+                sparse: Some(_), ..
+            } => "GNU.sparse",
             Self { .. } => return Ok(()),
         };
         Err(ArchiveError::Override {
             key: key.to_owned(),
         })
     }
+}
+
+/// Takes a record about a sparse file: a size and a content other than the header's. False if it was there before.
+fn sparse(said: &mut Said, key: &[u8], value: &[u8]) -> Option<bool> {
+    let number = || decimal(value);
+    let is_new = match key {
+        b"major" => said.major.replace(number()?).is_none(),
+        b"minor" => said.minor.replace(number()?).is_none(),
+        b"name" => said.name.replace(value.to_vec()).is_none(),
+        b"size" | b"realsize" => said.size.replace(number()?).is_none(),
+        b"numblocks" => said.pieces.replace(number()?).is_none(),
+        b"map" => {
+            let is_new = said.map.is_empty();
+            let numbers = value.split(|byte| *byte == b',').map(decimal);
+            said.map = numbers.collect::<Option<_>>()?;
+            is_new
+        }
+        // One for each piece, in turn.
+        b"offset" if said.map.len().is_multiple_of(2) => {
+            said.map.push(number()?);
+            true
+        }
+        b"numbytes" if !said.map.len().is_multiple_of(2) => {
+            said.map.push(number()?);
+            true
+        }
+        _ => return None,
+    };
+    Some(is_new)
 }
 
 fn malformed() -> ArchiveError {

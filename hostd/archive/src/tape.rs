@@ -3,12 +3,13 @@
 
 use std::io::{BufReader, Read};
 
-use flate2::bufread::MultiGzDecoder;
-use tar::{Archive, Entry, EntryType};
+use tar::{Archive, Entry, EntryType, Header};
 
 use crate::error::{ArchiveError, shown};
+use crate::members::Members;
 use crate::meter::{Inflated, Meter, Source};
 use crate::pax::Extension;
+use crate::sparse::{Map, Said};
 use crate::walk::{Sink, Walk};
 
 /// Bytes of one header extension. It may contain extended attributes, which are dropped.
@@ -38,7 +39,7 @@ pub(crate) fn walk<S: Sink>(reader: impl Read, walk: &mut Walk<'_, S>) -> Result
     let meter = Meter::default();
     let limits = walk.limits;
     let source = BufReader::with_capacity(PACKED_PIECE_BYTES, Source::new(reader, &meter));
-    let mut archive = Archive::new(Inflated::new(MultiGzDecoder::new(source), &meter, limits));
+    let mut archive = Archive::new(Inflated::new(Members::new(source), &meter, limits));
     let mut ahead = Ahead::default();
     let mut end = 0;
     let entries = archive.entries().map_err(ArchiveError::of_reading)?;
@@ -48,7 +49,7 @@ pub(crate) fn walk<S: Sink>(reader: impl Read, walk: &mut Walk<'_, S>) -> Result
             .raw_file_position()
             .saturating_add(entry.size().div_ceil(BLOCK_BYTES) * BLOCK_BYTES);
         if !extends(&mut entry, limits.name_bytes_max, &mut ahead)? {
-            visit(entry, std::mem::take(&mut ahead), walk)?;
+            visit(entry, std::mem::take(&mut ahead), &meter, walk)?;
         }
     }
     if !ahead.is_empty() {
@@ -128,12 +129,15 @@ fn long_name(entry: &mut Entry<'_, impl Read>, max: usize) -> Result<Vec<u8>, Ar
 fn visit<S: Sink>(
     mut entry: Entry<'_, impl Read>,
     ahead: Ahead,
+    meter: &Meter,
     walk: &mut Walk<'_, S>,
 ) -> Result<(), S::Error> {
     let header = entry.header().clone();
     let size = entry.size();
-    let pax = ahead.pax.unwrap_or_default();
-    let name = one_of("path", pax.path, ahead.gnu_name)?;
+    let mut pax = ahead.pax.unwrap_or_default();
+    // The header, and a record if that is too short, has another name then.
+    let name = pax.sparse.as_mut().and_then(|said| said.name.take());
+    let name = one_of("path", name.or(pax.path), ahead.gnu_name)?;
     let name = name.unwrap_or_else(|| header.path_bytes().into_owned());
     let target = one_of("linkpath", pax.link_path, ahead.gnu_link)?;
     let target = || {
@@ -148,10 +152,11 @@ fn visit<S: Sink>(
     let is_file = match header.entry_type() {
         // Before there was a type for folders, a name with a trailing slash meant one.
         EntryType::Regular | EntryType::Continuous => !name.ends_with(b"/"),
+        EntryType::GNUSparse => true,
         EntryType::Directory | EntryType::Symlink | EntryType::Link => false,
         other => return Err(refused(&name, other).into()),
     };
-    if !is_file && size != 0 {
+    if !is_file && (size != 0 || pax.sparse.is_some()) {
         let entry = shown(&name);
         return Err(ArchiveError::DataOfNoFile { entry }.into());
     }
@@ -160,9 +165,32 @@ fn visit<S: Sink>(
         EntryType::Link => walk.hard_link(&name, &target()),
         _ if is_file => {
             let mode = header.mode().map_err(ArchiveError::of_reading)?;
-            walk.file(&name, mode & 0o111 != 0, size, &mut entry)
+            let is_executable = mode & 0o111 != 0;
+            let Some(map) = sparse(&header, pax.sparse.as_ref(), &name, &mut entry)? else {
+                return walk.file(&name, is_executable, size, &mut entry);
+            };
+            meter.add_holes(map.holes(), walk.limits)?;
+            let size = map.size();
+            walk.file(&name, is_executable, size, &mut map.expand(entry))
         }
         _ => walk.folder(&name),
+    }
+}
+
+/// Where the pieces of a file belong, if it is a sparse one.
+fn sparse(
+    header: &Header,
+    said: Option<&Said>,
+    name: &[u8],
+    entry: &mut Entry<'_, impl Read>,
+) -> Result<Option<Map>, ArchiveError> {
+    let stored = entry.size();
+    match (header.entry_type(), header.as_gnu(), said) {
+        (EntryType::GNUSparse, Some(gnu), None) => Map::of_header(gnu, name, stored).map(Some),
+        // With both, it would depend on the reader which one counts.
+        (EntryType::GNUSparse, _, _) => Err(ArchiveError::Sparse { entry: shown(name) }),
+        (_, _, Some(said)) => said.map(name, stored, entry).map(Some),
+        (_, _, None) => Ok(None),
     }
 }
 
@@ -183,7 +211,6 @@ fn one_of(
 fn refused(name: &[u8], entry_type: EntryType) -> ArchiveError {
     let entry = shown(name);
     let kind = match entry_type {
-        EntryType::GNUSparse => return ArchiveError::Sparse { entry },
         EntryType::Char | EntryType::Block => "a device",
         EntryType::Fifo => "a FIFO",
         _ => "of a kind that is not known here",

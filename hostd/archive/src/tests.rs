@@ -14,6 +14,7 @@ mod limits;
 mod links;
 mod names;
 mod races;
+mod sparse;
 mod tar_builder;
 mod tools;
 mod written;

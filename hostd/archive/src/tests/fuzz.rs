@@ -12,6 +12,12 @@ use crate::fuzz::archive;
 const TRIES: usize = 250;
 
 fn tars() -> Vec<Vec<u8>> {
+    let mut tars = plain_tars();
+    tars.extend(super::sparse::all());
+    tars
+}
+
+fn plain_tars() -> Vec<Vec<u8>> {
     vec![
         Tar::default()
             .file("a/b", b"hello")
