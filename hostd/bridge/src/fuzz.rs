@@ -115,6 +115,11 @@ pub(crate) struct Core {
     pub(crate) watchpoints: Vec<Watchpoint>,
     /// The place that it uses whenever it runs.
     pub(crate) uses: Option<u32>,
+    /// After so many looks at it while it runs, it halts by itself.
+    pub(crate) halts_after: Option<u32>,
+    pub(crate) refuses_to_run: bool,
+    /// Whoever reads here finds that the target is gone.
+    pub(crate) is_lost_at: Option<u32>,
     pub(crate) programmed: Vec<(u32, Vec<u8>)>,
     pub(crate) said: Vec<&'static str>,
 }
@@ -153,8 +158,11 @@ impl Debugger for Core {
         Ok(())
     }
 
-    /// It stops again at once.
+    /// Only one that is halted can be let go, as the debug library has it.
     fn run(&mut self) -> Result<(), DebugError> {
+        if !self.is_halted || self.refuses_to_run {
+            return Err(DebugError::Refused("the core does not run".to_owned()));
+        }
         self.said.push("run");
         self.is_halted = false;
         Ok(())
@@ -166,6 +174,13 @@ impl Debugger for Core {
     }
 
     fn is_halted(&mut self) -> Result<bool, DebugError> {
+        if let Some(looks) = self.halts_after.as_mut().filter(|_| !self.is_halted) {
+            *looks = looks.saturating_sub(1);
+            if *looks == 0 {
+                self.halts_after = None;
+                self.is_halted = true;
+            }
+        }
         Ok(self.is_halted)
     }
 
@@ -185,6 +200,9 @@ impl Debugger for Core {
     }
 
     fn read(&mut self, address: u32, into: &mut [u8]) -> Result<(), DebugError> {
+        if self.is_lost_at == Some(address) {
+            return Err(DebugError::Lost("the target is gone".to_owned()));
+        }
         let range = self.place(address, into.len())?;
         into.copy_from_slice(&self.memory[range]);
         Ok(())

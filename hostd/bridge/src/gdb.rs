@@ -1,8 +1,10 @@
 //! GDB's remote serial protocol for one core: what GDB asks of a [`Debugger`].
 
 mod document;
+mod packets;
 mod registers;
 mod serve;
+mod stub;
 mod target;
 
 #[cfg(test)]
@@ -10,6 +12,7 @@ mod tests;
 
 use std::ops::Range;
 
+pub use packets::refusal;
 pub use registers::{REGISTERS, Register};
 pub use serve::{Ended, ServeError, Wire, serve};
 

@@ -1,22 +1,12 @@
 //! One GDB, from its first packet until it leaves.
 
-use std::collections::VecDeque;
 use std::io;
 use std::time::{Duration, Instant};
 
-use gdbstub::common::Signal;
-use gdbstub::conn::Connection;
-use gdbstub::stub::state_machine::GdbStubStateMachine;
-use gdbstub::stub::{DisconnectReason, GdbStub, GdbStubError, SingleThreadStopReason};
-
+use super::packets::{Link, NO_ACKNOWLEDGEMENTS, REFUSED, Said, error_packet, framed};
+use super::stub::Stub;
 use super::target::GdbTarget;
 use super::{DebugError, Debugger};
-
-/// Largest packet that GDB may send and be sent.
-const PACKET_BYTES_MAX: usize = 8 << 10;
-
-/// Bytes read at once.
-const READ_BYTES: usize = 4 << 10;
 
 /// Between two looks at a core that runs, when GDB says nothing.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
@@ -55,64 +45,26 @@ pub enum ServeError {
     /// The connection to GDB failed.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// GDB said what cannot be.
-    #[error("GDB said what cannot be understood: {0}")]
+    /// The library of the protocol failed.
+    #[error("GDB's protocol failed: {0}")]
     Protocol(String),
 }
 
-/// What GDB has sent and is to be sent.
-struct Buffered<'w, W> {
-    wire: &'w mut W,
-    received: VecDeque<u8>,
-    sent: Vec<u8>,
-    has_ended: bool,
-}
-
-impl<W: Wire> Buffered<'_, W> {
-    /// The next byte, if one comes in time.
-    fn next(&mut self, wait: Duration) -> io::Result<Option<u8>> {
-        if self.received.is_empty() && !self.has_ended {
-            let mut bytes = [0; READ_BYTES];
-            match self.wire.read(&mut bytes, wait)? {
-                Some(0) => self.has_ended = true,
-                Some(count) => self.received.extend(&bytes[..count]),
-                None => {}
-            }
-        }
-        Ok(self.received.pop_front())
-    }
-}
-
-impl<W: Wire> Connection for Buffered<'_, W> {
-    type Error = io::Error;
-
-    fn write(&mut self, byte: u8) -> io::Result<()> {
-        self.sent.push(byte);
-        Ok(())
-    }
-
-    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.sent.extend(bytes);
-        Ok(())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.wire.write_all(&self.sent)?;
-        self.sent.clear();
-        Ok(())
-    }
-}
-
-/// Serves one GDB. The core is halted at the beginning, as GDB expects, and runs at the end.
+/// Serves one GDB. The core is halted at the beginning, as GDB expects, and runs at the end. A packet that cannot be
+/// understood or does not arrive whole is refused, and the session goes on.
 ///
 /// # Errors
 /// [`ServeError`].
 pub fn serve<W: Wire, D: Debugger>(wire: &mut W, debugger: &mut D) -> Result<Ended, ServeError> {
     debugger.halt()?;
     let mut target = GdbTarget::new(debugger);
-    let ended = talk(wire, &mut target);
-    match ended {
-        Err(error @ ServeError::Debug(_)) => Err(error),
+    let mut link = Link::new(wire);
+    match talk(&mut link, &mut target) {
+        Err(ServeError::Debug(error)) => {
+            // GDB may be gone, too.
+            let _ = link.send(&error_packet(&error.to_string()));
+            Err(error.into())
+        }
         ended => {
             target.leave()?;
             ended
@@ -121,79 +73,69 @@ pub fn serve<W: Wire, D: Debugger>(wire: &mut W, debugger: &mut D) -> Result<End
 }
 
 fn talk<W: Wire, D: Debugger>(
-    wire: &mut W,
+    link: &mut Link<'_, W>,
     target: &mut GdbTarget<'_, D>,
 ) -> Result<Ended, ServeError> {
-    let connection = Buffered {
-        wire,
-        received: VecDeque::new(),
-        sent: Vec::new(),
-        has_ended: false,
-    };
-    let stub = GdbStub::builder(connection).packet_buffer_size(PACKET_BYTES_MAX);
-    let stub = stub
-        .build()
-        .map_err(|error| ServeError::Protocol(error.to_string()))?;
-    let mut state = stub.run_state_machine(target).map_err(failed)?;
+    let mut stub = Stub::new();
     let mut looked = Instant::now();
     loop {
-        state = match state {
-            GdbStubStateMachine::Idle(mut idle) => {
-                let connection = idle.borrow_conn();
-                match connection.next(KEEP_EVERY)? {
-                    Some(byte) => {
-                        // Whatever GDB does, the session is used.
-                        if looked.elapsed() >= KEEP_EVERY {
-                            target.debugger.is_halted()?;
-                            looked = Instant::now();
-                        }
-                        idle.incoming_data(target, byte).map_err(failed)?
-                    }
-                    None if connection.has_ended => return Ok(Ended::Gone),
-                    None => {
-                        target.debugger.is_halted()?;
-                        looked = Instant::now();
-                        idle.into()
-                    }
-                }
-            }
-            GdbStubStateMachine::Running(mut running) => {
-                let connection = running.borrow_conn();
-                match connection.next(LOOK_EVERY)? {
-                    Some(byte) => running.incoming_data(target, byte).map_err(failed)?,
-                    None if connection.has_ended => return Ok(Ended::Gone),
-                    None => match target.stopped()? {
-                        Some(reason) => running.report_stop(target, reason).map_err(failed)?,
-                        None => running.into(),
-                    },
-                }
-            }
-            GdbStubStateMachine::CtrlCInterrupt(interrupted) => {
-                target.debugger.halt()?;
-                let reason = Some(SingleThreadStopReason::Signal(Signal::SIGINT));
-                interrupted
-                    .interrupt_handled(target, reason)
-                    .map_err(failed)?
-            }
-            GdbStubStateMachine::Disconnected(gone) => {
-                return Ok(match gone.get_reason() {
-                    DisconnectReason::Disconnect => Ended::Detached,
-                    _ => Ended::Gone,
-                });
-            }
+        let wait = match stub.is_running() {
+            true => LOOK_EVERY,
+            false => KEEP_EVERY,
         };
+        match link.next(wait)? {
+            Some(said) => {
+                if let Some(ended) = hear(link, &mut stub, target, said)? {
+                    return Ok(ended);
+                }
+            }
+            None if link.has_ended() => return Ok(Ended::Gone),
+            None if stub.is_running() => {
+                if let Some(reason) = target.stopped()? {
+                    stub.stop(target, reason)?;
+                    link.send(&stub.answers())?;
+                }
+            }
+            None => {}
+        }
+        // Whatever GDB does, the session is used.
+        if looked.elapsed() >= KEEP_EVERY {
+            target.debugger.is_halted()?;
+            looked = Instant::now();
+        }
     }
 }
 
-fn failed(error: GdbStubError<DebugError, io::Error>) -> ServeError {
-    if error.is_target_error() {
-        let error = error.into_target_error();
-        let lost = || DebugError::Lost("the target is lost".to_owned());
-        return error.unwrap_or_else(lost).into();
+/// Answers what GDB said. Says how the session ended, if it has.
+fn hear<'a, W: Wire, D: Debugger>(
+    link: &mut Link<'_, W>,
+    stub: &mut Stub<'a, D>,
+    target: &mut GdbTarget<'a, D>,
+    said: Said,
+) -> Result<Option<Ended>, ServeError> {
+    match said {
+        Said::Packet(body) => {
+            link.acknowledge(true)?;
+            let ended = stub.packet(target, &body)?;
+            link.send(&stub.answers())?;
+            if body == NO_ACKNOWLEDGEMENTS {
+                link.stop_acknowledging();
+            }
+            return Ok(ended);
+        }
+        Said::Overlong => {
+            link.acknowledge(true)?;
+            link.send(&framed(REFUSED))?;
+        }
+        Said::Corrupt => link.acknowledge(false)?,
+        Said::Again => link.send_again()?,
+        Said::Interrupt if stub.is_running() => {
+            let reason = target.interrupt()?;
+            stub.stop(target, reason)?;
+            link.send(&stub.answers())?;
+        }
+        // It has stopped before, which GDB knows or is about to read.
+        Said::Interrupt => {}
     }
-    let sentence = error.to_string();
-    match error.into_connection_error() {
-        Some((error, _)) => error.into(),
-        None => ServeError::Protocol(sentence),
-    }
+    Ok(None)
 }

@@ -47,6 +47,10 @@ pub(super) struct GdbTarget<'a, D> {
     watchpoints: Vec<Watchpoint>,
     /// A step was made, and GDB has not been told.
     has_stepped: bool,
+    /// A command of the monitor has let the core run, and GDB takes it for halted.
+    was_let_go: bool,
+    /// The core runs already, and the next wish that it does changes nothing.
+    pub(super) goes_on: bool,
     erased: Vec<Range<u64>>,
     written: Vec<(u32, Vec<u8>)>,
     written_bytes: usize,
@@ -73,6 +77,8 @@ impl<'a, D: Debugger> GdbTarget<'a, D> {
             breakpoints: Vec::new(),
             watchpoints: Vec::new(),
             has_stepped: false,
+            was_let_go: false,
+            goes_on: false,
             erased: Vec::new(),
             written: Vec::new(),
             written_bytes: 0,
@@ -95,6 +101,15 @@ impl<'a, D: Debugger> GdbTarget<'a, D> {
             },
             None => SingleThreadStopReason::Signal(Signal::SIGTRAP),
         }))
+    }
+
+    /// Halts the core because of Ctrl-C; why it stopped, which may be something else that came before.
+    pub(super) fn interrupt(&mut self) -> Result<SingleThreadStopReason<u32>, DebugError> {
+        if let Some(reason) = self.stopped()? {
+            return Ok(reason);
+        }
+        self.debugger.halt()?;
+        Ok(SingleThreadStopReason::Signal(Signal::SIGINT))
     }
 
     /// Leaves the core as if nobody had looked at it: it runs, and stops nowhere.
@@ -237,6 +252,12 @@ impl<D: Debugger> SingleRegisterAccess<()> for GdbTarget<'_, D> {
 
 impl<D: Debugger> SingleThreadResume for GdbTarget<'_, D> {
     fn resume(&mut self, _: Option<Signal>) -> Result<(), DebugError> {
+        let goes_on = std::mem::take(&mut self.goes_on);
+        // Where it has stopped since is where GDB wants to know of it.
+        let was_let_go = std::mem::take(&mut self.was_let_go);
+        if goes_on || was_let_go || !self.debugger.is_halted()? {
+            return Ok(());
+        }
         self.debugger.run()
     }
 
@@ -247,6 +268,10 @@ impl<D: Debugger> SingleThreadResume for GdbTarget<'_, D> {
 
 impl<D: Debugger> SingleThreadSingleStep for GdbTarget<'_, D> {
     fn step(&mut self, _: Option<Signal>) -> Result<(), DebugError> {
+        self.was_let_go = false;
+        if !self.debugger.is_halted()? {
+            self.debugger.halt()?;
+        }
         self.debugger.step()?;
         self.has_stepped = true;
         Ok(())
@@ -287,7 +312,9 @@ impl<D: Debugger> flash_ext::Flash for GdbTarget<'_, D> {
         if program.is_empty() {
             return Ok(());
         }
-        Ok(self.debugger.program(&program)?)
+        self.debugger.program(&program)?;
+        self.was_let_go = false;
+        Ok(())
     }
 }
 
@@ -328,14 +355,23 @@ impl<D: Debugger> MonitorCmd for GdbTarget<'_, D> {
         let done = match words[..] {
             ["reset"] | ["reset", "halt" | "init"] => {
                 let reset = self.debugger.reset(true);
-                reset.map(|()| "The core is halted at its first instruction. `maintenance flush register-cache` lets GDB see that.")
+                reset.map(|()| (false, "The core is halted at its first instruction. `maintenance flush register-cache` lets GDB see that."))
             }
-            ["reset", "run"] => self.debugger.reset(false).map(|()| "The core runs."),
-            ["halt"] => self.debugger.halt().map(|()| "The core is halted."),
-            _ => Ok("Commands: reset [halt], reset run, halt."),
+            ["reset", "run"] => {
+                let reset = self.debugger.reset(false);
+                reset.map(|()| (true, "The core runs. `continue` waits until it stops."))
+            }
+            ["halt"] => {
+                let halted = self.debugger.halt();
+                halted.map(|()| (false, "The core is halted. `maintenance flush register-cache` lets GDB see where."))
+            }
+            _ => Ok((self.was_let_go, "Commands: reset [halt], reset run, halt.")),
         };
         match done {
-            Ok(sentence) => outputln!(out, "{sentence}"),
+            Ok((was_let_go, sentence)) => {
+                self.was_let_go = was_let_go;
+                outputln!(out, "{sentence}");
+            }
             Err(DebugError::Refused(why)) => outputln!(out, "Failed: {why}"),
             Err(lost) => return Err(lost),
         }

@@ -8,6 +8,9 @@ use fastrand::Rng;
 use super::*;
 use crate::fuzz::Core;
 
+/// What begins bytes that are sent as they are.
+const RAW: &str = "raw:";
+
 /// Says one packet after the other, each when the one before was answered.
 struct Script<'a> {
     packets: std::slice::Iter<'a, &'a str>,
@@ -27,7 +30,10 @@ impl Wire for Script<'_> {
         let bytes = match *next {
             "^C" => vec![3],
             "" => return Ok(None),
-            text => packet(text),
+            text => match text.strip_prefix(RAW) {
+                Some(raw) => raw.as_bytes().to_vec(),
+                None => packet(text),
+            },
         };
         into[..bytes.len()].copy_from_slice(&bytes);
         Ok(Some(bytes.len()))
@@ -40,8 +46,10 @@ impl Wire for Script<'_> {
 }
 
 fn core() -> Core {
+    let mut memory = vec![0; 64];
+    memory[..2].copy_from_slice(&[1, 2]);
     Core {
-        memory: vec![0; 64],
+        memory,
         flash: vec![Flash {
             range: 0x800..0x1000,
             sector_bytes: 0x400,
@@ -50,14 +58,20 @@ fn core() -> Core {
     }
 }
 
-/// What these packets are answered, without what frames it.
-fn session(core: &mut Core, packets: &[&str]) -> (Result<Ended, ServeError>, Vec<String>) {
+/// How a session with these packets ended, and every byte that was sent.
+fn talk(core: &mut Core, packets: &[&str]) -> (Result<Ended, ServeError>, String) {
     let mut script = Script {
         packets: packets.iter(),
         heard: String::new(),
     };
     let ended = serve(&mut script, core);
-    let answers = script.heard.split('$').skip(1);
+    (ended, script.heard)
+}
+
+/// What these packets are answered, without what frames it.
+fn session(core: &mut Core, packets: &[&str]) -> (Result<Ended, ServeError>, Vec<String>) {
+    let (ended, heard) = talk(core, packets);
+    let answers = heard.split('$').skip(1);
     let answers = answers.map(|answer| answer.split('#').next().unwrap_or_default().to_owned());
     (ended, answers.collect())
 }
@@ -195,6 +209,203 @@ fn a_core_goes_on_stops_and_is_interrupted() {
         .filter_map(|answer| answer.get(..3))
         .collect();
     assert_eq!(&stops[..2], ["S05", "S02"], "{answers:?}");
+}
+
+/// Packets that no GDB sends.
+const MALFORMED: [&str; 14] = [
+    "mxyz,4",
+    "m4",
+    "m4,",
+    "m123456789,4",
+    "m0,ffffffff",
+    "M4,2:zz",
+    "X4,2",
+    "Gzz",
+    "G00",
+    "P",
+    "Z0,zz,2",
+    "vCont;x",
+    "vCont;s;s",
+    "vFlashErase:800",
+];
+
+#[test]
+fn what_cannot_be_understood_is_refused_and_the_session_goes_on() {
+    for no_acks in [false, true] {
+        for malformed in MALFORMED {
+            let mut core = core();
+            core.comparators = 1;
+            core.memory[4..8].copy_from_slice(&[1, 2, 3, 0xff]);
+            let mut packets = vec![
+                "qSupported:multiprocess+",
+                "Z0,100,2",
+                "Z2,20000010,4",
+                malformed,
+                "m4,4",
+                "z0,100,2",
+                "z2,20000010,4",
+                "?",
+                "D",
+            ];
+            if no_acks {
+                packets.insert(1, "QStartNoAckMode");
+            }
+            let (ended, answers) = session(&mut core, &packets);
+            assert_eq!(ended.unwrap(), Ended::Detached, "{malformed}: {answers:?}");
+            // Breakpoints, watchpoints and what GDB said that it can do are still known.
+            let expected = [
+                "OK",
+                "OK",
+                "E01",
+                "010203ff",
+                "OK",
+                "OK",
+                "T05thread:p01.01;",
+                "OK",
+            ];
+            let first = packets.len() - expected.len();
+            assert_eq!(answers[first..], expected, "{malformed}");
+        }
+    }
+}
+
+#[test]
+fn a_packet_that_does_not_arrive_whole_is_asked_for_again() {
+    let mut core = core();
+    let (ended, heard) = talk(
+        &mut core,
+        &[
+            "raw:$m0,2#ff",
+            "raw:$m0,2#fb",
+            "raw:-",
+            "raw:$m0,2#x",
+            "raw:y",
+            "D",
+        ],
+    );
+    assert_eq!(ended.unwrap(), Ended::Detached);
+    assert_eq!(heard, "-+$0102#c3$0102#c3-+$OK#9a");
+    // Without acknowledgements there is nothing to say.
+    let (ended, heard) = talk(
+        &mut core,
+        &["QStartNoAckMode", "raw:$m0,2#ff", "raw:-", "m0,2", "D"],
+    );
+    assert_eq!(ended.unwrap(), Ended::Detached);
+    assert_eq!(heard, "+$OK#9a$0102#c3$OK#9a");
+    // One that is too long is refused, and what follows is none of its rest.
+    let bytes = [packet(&"m".repeat(20_000)), packet("m0,2"), packet("D")].concat();
+    let mut pieces = Pieces {
+        bytes,
+        heard: Vec::new(),
+    };
+    assert_eq!(serve(&mut pieces, &mut core).unwrap(), Ended::Detached);
+    assert_eq!(pieces.heard, b"+$E01#a6+$0102#c3+$OK#9a");
+}
+
+#[test]
+fn a_packet_that_cannot_be_understood_leaves_a_core_running() {
+    let mut core = core();
+    let (ended, answers) = session(&mut core, &["vCont;c", "", "mxyz,4", "", "^C", "m0,2", "D"]);
+    assert_eq!(ended.unwrap(), Ended::Detached);
+    assert_eq!(answers, ["E01", "S02", "0102", "OK"]);
+    // It was let go once, and once more at the end.
+    assert_eq!(core.said, ["run", "run"]);
+}
+
+/// `monitor` with a text.
+fn monitor(text: &str) -> String {
+    let digits: String = text.bytes().map(|byte| format!("{byte:02x}")).collect();
+    format!("qRcmd,{digits}")
+}
+
+#[test]
+fn a_core_that_the_monitor_lets_go_is_watched_from_then_on() {
+    let (run, halt) = (monitor("reset run"), monitor("halt"));
+    let (run, halt) = (run.as_str(), halt.as_str());
+    for before in [&[run][..], &[halt, run], &[run, halt, run]] {
+        let mut core = core();
+        let packets = [before, &["vCont;c", "", "", "^C", "m0,2", "D"]].concat();
+        let (ended, answers) = session(&mut core, &packets);
+        assert_eq!(ended.unwrap(), Ended::Detached, "{answers:?}");
+        let rest = &answers[2 * before.len()..];
+        assert_eq!(rest, ["S02", "0102", "OK"], "{answers:?}");
+        // `continue` did not let it go once more: that was the end.
+        assert_eq!(core.said.iter().filter(|said| **said == "run").count(), 1);
+    }
+    // Where it stops meanwhile is where it is said to have stopped.
+    let mut core = core();
+    core.halts_after = Some(3);
+    let (_, answers) = session(&mut core, &[run, "vCont;c", "", "", "", "", "D"]);
+    assert_eq!(answers[2..], ["S05", "OK"], "{answers:?}");
+    assert_eq!(core.said, ["reset", "run"]);
+    // It is halted again before it is stepped, or let go as ever.
+    for (after, last) in [("vCont;s", "S05"), ("vCont;c", "S02")] {
+        let mut core = self::core();
+        let packets = [run, halt, after, "", "^C", "D"];
+        let (ended, answers) = session(&mut core, &packets);
+        assert_eq!(ended.unwrap(), Ended::Detached, "{answers:?}");
+        assert_eq!(answers[4..], [last, "OK"], "{answers:?}");
+    }
+    let mut core = self::core();
+    let (ended, answers) = session(&mut core, &[run, "vCont;s", "", "D"]);
+    assert_eq!(ended.unwrap(), Ended::Detached, "{answers:?}");
+    assert_eq!(answers[2..], ["S05", "OK"], "{answers:?}");
+    assert_eq!(core.registers[15], 2);
+}
+
+#[test]
+fn a_core_that_is_not_let_go_does_not_end_the_session() {
+    let mut core = core();
+    core.refuses_to_run = true;
+    let (_, answers) = session(&mut core, &["vCont;c", "m0,2"]);
+    assert!(answers[0].starts_with('O'), "{answers:?}");
+    assert_eq!(answers[1..], ["E01", "0102"]);
+}
+
+#[test]
+fn an_interrupt_of_a_halted_core_is_forgotten() {
+    let mut core = core();
+    let packets = [
+        "^C", "^C", "m0,2", "^C", "vCont;c", "", "", "^C", "^C", "vCont;c", "", "^C", "D",
+    ];
+    let (ended, answers) = session(&mut core, &packets);
+    assert_eq!(ended.unwrap(), Ended::Detached);
+    assert_eq!(answers, ["0102", "S02", "S02", "OK"]);
+    // One that comes as the core stops by itself does not hide why.
+    let mut core = self::core();
+    core.halts_after = Some(2);
+    let (_, answers) = session(&mut core, &["vCont;c", "", "^C", "D"]);
+    assert_eq!(answers[..1], ["S05"]);
+}
+
+#[test]
+fn a_target_that_is_lost_is_told() {
+    let mut core = core();
+    core.is_lost_at = Some(0x10);
+    let (ended, answers) = session(&mut core, &["m0,2", "m10,2", "m0,2"]);
+    let error = ended.unwrap_err().to_string();
+    assert_eq!(error, "the target is gone");
+    assert_eq!(answers, ["0102", "E.the target is gone"]);
+}
+
+/// Says all of these bytes, as many at once as are taken.
+struct Pieces {
+    bytes: Vec<u8>,
+    heard: Vec<u8>,
+}
+
+impl Wire for Pieces {
+    fn read(&mut self, into: &mut [u8], _: Duration) -> io::Result<Option<usize>> {
+        let count = self.bytes.len().min(into.len());
+        let now: Vec<u8> = self.bytes.drain(..count).collect();
+        into[..count].copy_from_slice(&now);
+        Ok(Some(count))
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.heard.extend(bytes);
+        Ok(())
+    }
 }
 
 #[test]
