@@ -232,8 +232,12 @@ impl Debugger {
         let mut options = DownloadOptions::default();
         options.verify = true;
         options.progress = FlashProgress::empty();
+        // What programs the flash uses memory, too.
+        self.rest_watchpoints(true)?;
         let committed = loader.commit(&mut self.session, options);
-        committed.map_err(|error| self.failed(&error))?;
+        let committed = committed.map_err(|error| self.failed(&error));
+        self.rest_watchpoints(false)?;
+        committed?;
         self.reset(true)
     }
 

@@ -12,6 +12,7 @@ mod narrow;
 mod registers;
 
 mod transfer;
+mod watching;
 mod wide;
 
 #[cfg(test)]
@@ -21,6 +22,7 @@ use crate::bus::{Bus, BusFault, NEVER, Width};
 use crate::cpu::{Cpu, DebugControls, Sleep, Stop};
 use crate::systick::SysTick;
 use exceptions::Exceptions;
+use watching::Watching;
 
 const SP: usize = 13;
 const LR: usize = 14;
@@ -71,6 +73,7 @@ pub struct Core<B> {
     slept: u64,
     horizon: u64,
     debug: DebugControls,
+    watching: Watching,
     /// The chip around the core.
     pub bus: B,
 }
@@ -99,6 +102,7 @@ impl<B: Bus> Core<B> {
             slept: 0,
             horizon: 0,
             debug: DebugControls::default(),
+            watching: Watching::default(),
             bus,
         };
         core.reset();
@@ -138,8 +142,13 @@ impl<B: Bus> Core<B> {
     /// Runs instructions until the horizon.
     fn burst<const CHECKED: bool>(&mut self) -> Option<Stop> {
         while self.cycles < self.horizon {
-            if CHECKED && self.debug.breakpoints.contains(&self.r[PC]) {
-                return Some(Stop::Breakpoint);
+            if CHECKED {
+                if self.debug.breakpoints.contains(&self.r[PC]) {
+                    return Some(Stop::Breakpoint);
+                }
+                if self.watching.is_on {
+                    self.watch_fetch(self.r[PC]);
+                }
             }
             if let Some(stop) = self.instruction() {
                 return Some(stop);
@@ -200,6 +209,9 @@ impl<B: Bus> Cpu for Core<B> {
             if self.bus.has_output() {
                 return Stop::Output;
             }
+            if self.watching.takes_match() {
+                return Stop::Watchpoint;
+            }
             if self.cycles >= until {
                 return Stop::Deadline;
             }
@@ -221,7 +233,7 @@ impl<B: Bus> Cpu for Core<B> {
             } else if self.cycles < stalled {
                 self.cycles = stalled.min(self.horizon);
             } else {
-                let stop = if self.debug.breakpoints.is_empty() {
+                let stop = if self.debug.breakpoints.is_empty() && !self.watching.is_on {
                     self.burst::<false>()
                 } else {
                     self.burst::<true>()
@@ -239,9 +251,17 @@ impl<B: Bus> Cpu for Core<B> {
         let stop = match self.service() {
             (_, Some(stop)) => Some(stop),
             (true, None) => None,
-            (false, None) => self.instruction(),
+            (false, None) => {
+                if self.watching.is_on {
+                    self.watch_fetch(self.r[PC]);
+                }
+                self.instruction()
+            }
         };
         self.sleep = Sleep::Awake;
+        if self.watching.takes_match() {
+            return stop.unwrap_or(Stop::Watchpoint);
+        }
         stop.unwrap_or(Stop::Deadline)
     }
 
@@ -271,7 +291,9 @@ impl<B: Bus> Cpu for Core<B> {
         }
     }
 
-    fn power_up(&mut self) {}
+    fn power_up(&mut self) {
+        self.watching = Watching::default();
+    }
 
     fn reset(&mut self) {
         self.r = [0; 16];
@@ -326,6 +348,7 @@ impl<B: Bus> Cpu for Core<B> {
 
     fn set_debug(&mut self, controls: DebugControls) {
         self.debug = controls;
+        self.update_watching();
         self.look_up();
     }
 }

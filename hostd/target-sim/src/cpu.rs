@@ -49,6 +49,8 @@ pub struct DebugControls {
     pub catches: u32,
     /// Instruction addresses of the breakpoint comparators.
     pub breakpoints: Vec<u32>,
+    /// DEMCR.DWTENA, for cores that do not have that register themselves: watchpoints are compared.
+    pub watches: bool,
 }
 
 /// A processor core with the chip around it.

@@ -41,6 +41,8 @@ const DWTTRAP: u32 = 4;
 const VCATCH: u32 = 8;
 
 const VC_CORERESET: u32 = 0;
+/// DEMCR's bit that switches the watchpoint unit on.
+const DWTENA: u32 = 24;
 /// DEMCR's bits that catch the entry to faults.
 const CATCHES: u32 = 0x7f0;
 
@@ -144,6 +146,7 @@ impl Debug {
             } else {
                 Vec::new()
             },
+            watches: enabled && bit(self.monitor, DWTENA),
         });
     }
 

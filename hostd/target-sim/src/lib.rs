@@ -34,4 +34,5 @@ mod systick;
 pub mod target;
 #[cfg(test)]
 mod testing;
+mod watchpoints;
 mod word;

@@ -149,6 +149,22 @@ impl Debugger {
         self.with(|core| core.write_word_32(FUNCTION + place, 0))
     }
 
+    /// Has the core pass over the places of all watchpoints, or stop at them again.
+    pub(super) fn rest_watchpoints(&mut self, rest: bool) -> Result<(), DebugFailure> {
+        for which in 0..self.watched.len() {
+            let Watched {
+                watchpoint, place, ..
+            } = self.watched[which];
+            let function = if rest {
+                0
+            } else {
+                watchpoint.access.function()
+            };
+            self.with(|core| core.write_word_32(FUNCTION + place, function))?;
+        }
+        Ok(())
+    }
+
     /// The first watchpoint whose place the core has used since this was asked. It forgets the others.
     ///
     /// # Errors

@@ -7,7 +7,9 @@ use target_sim::firmware::DEMO_ELF;
 use super::bench::{Bench, Fault, demo, noise};
 
 const CHIP: &str = "STM32F030R8Tx";
+const SP: u8 = 13;
 const PC: u8 = 15;
+const MSP: u8 = 17;
 
 fn attached(bench: &Bench) -> Debugger {
     Debugger::attach(bench.link(), &Wish::new(CHIP), &Stop::new()).unwrap()
@@ -34,6 +36,12 @@ fn a_core_is_stopped_where_it_should_and_goes_on() {
     let start = u32::from_le_bytes(vector) & !1;
     assert!(debugger.is_halted().unwrap());
     assert_eq!(debugger.register(PC).unwrap(), start);
+    let mut stack = [0; 4];
+    debugger.read(0x0800_0000, &mut stack).unwrap();
+    for register in [SP, MSP] {
+        let value = debugger.register(register).unwrap();
+        assert_eq!(value, u32::from_le_bytes(stack), "register {register}");
+    }
     debugger.step().unwrap();
     let second = debugger.register(PC).unwrap();
     assert!(second != start && second.abs_diff(start) <= 4);
@@ -59,11 +67,21 @@ fn a_core_is_stopped_where_it_should_and_goes_on() {
 
 #[test]
 fn a_core_stops_at_the_use_of_a_place() {
-    let bench = Bench::powered(STM32F446RE);
-    let wish = Wish::new("STM32F446RETx");
-    let mut debugger = Debugger::attach(bench.link(), &wish, &Stop::new()).unwrap();
-    debugger.halt().unwrap();
-    assert!(debugger.has_fpu().unwrap());
+    for (part, chip, comparators) in [
+        (STM32F030R8, "STM32F030R8Tx", 2),
+        (STM32F446RE, "STM32F446RETx", 4),
+    ] {
+        let bench = Bench::powered(part);
+        let wish = Wish::new(chip);
+        let mut debugger = Debugger::attach(bench.link(), &wish, &Stop::new()).unwrap();
+        debugger.halt().unwrap();
+        assert_eq!(debugger.has_fpu().unwrap(), part == STM32F446RE);
+        assert_eq!(debugger.watchpoints().unwrap(), comparators);
+        stops_at_the_use_of_a_place(&bench, &mut debugger);
+    }
+}
+
+fn stops_at_the_use_of_a_place(bench: &Bench, debugger: &mut Debugger) {
     // str r1, [r0]; adds r1, #1; b to the first.
     let (code, place) = (0x2000_0100, 0x2000_0800);
     let program = [0x6001_u16, 0x3101, 0xE7FC].map(u16::to_le_bytes);
@@ -72,7 +90,6 @@ fn a_core_stops_at_the_use_of_a_place() {
         debugger.set_register(register, value).unwrap();
     }
     let count = debugger.watchpoints().unwrap();
-    assert!(count > 0);
     let at = |address, bytes, access| Watchpoint {
         address,
         bytes,
@@ -107,6 +124,32 @@ fn a_core_stops_at_the_use_of_a_place() {
     }
     let why = debugger.set_watchpoint(write);
     assert!(matches!(why, Err(DebugFailure::Refused(_))), "{why:?}");
+}
+
+#[test]
+fn programming_passes_over_watchpoints_which_stay() {
+    let bench = Bench::powered(STM32F030R8);
+    let mut debugger = attached(&bench);
+    debugger.halt().unwrap();
+    // All of the memory that the algorithm is in.
+    let everywhere = Watchpoint {
+        address: 0x2000_0000,
+        bytes: 0x2000,
+        access: Access::Any,
+    };
+    debugger.set_watchpoint(everywhere).unwrap();
+    let image = demo();
+    let segments: Vec<_> = image.placed(0).unwrap();
+    let segments: Vec<_> = segments
+        .iter()
+        .map(|s| (s.address, s.data.clone()))
+        .collect();
+    debugger.program(&segments).unwrap();
+    assert_eq!(debugger.take_hit().unwrap(), None);
+    debugger.run().unwrap();
+    bench.text_after_ms(50);
+    assert!(debugger.is_halted().unwrap());
+    assert_eq!(debugger.take_hit().unwrap(), Some(everywhere));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::{Core, Executed, Trap};
 use crate::bus::{Bus, BusFault, Width};
+use crate::watchpoints::Use;
 
 /// Memory from this address on may change by itself, or because it is read.
 const FIRST_DEVICE: u32 = 0x4000_0000;
@@ -13,6 +14,9 @@ impl<B: Bus> Core<B> {
     pub(super) fn load_at(&mut self, address: u32, width: Width) -> Result<u32, Trap> {
         if !width.is_aligned(address) {
             return Err(Trap::Fault);
+        }
+        if self.watching.is_on {
+            self.watch_access(address, width, Use::Read);
         }
         let loaded = if address < FIRST_DEVICE {
             self.bus.load(self.cycles, address, width)
@@ -26,6 +30,9 @@ impl<B: Bus> Core<B> {
     pub(super) fn store_at(&mut self, address: u32, width: Width, value: u32) -> Executed {
         if !width.is_aligned(address) {
             return Err(Trap::Fault);
+        }
+        if self.watching.is_on {
+            self.watch_access(address, width, Use::Write);
         }
         if SRAM.contains(&address) {
             let stored = self.bus.store(self.cycles, address, width, value);
@@ -71,7 +78,9 @@ impl<B: Bus> Core<B> {
         }
         self.gather();
         if PRIVATE.contains(&address) {
-            let shifted = self.read_private(address & !3) >> ((address & 3) * 8);
+            let watching = self.read_watching(address & !3);
+            let word = watching.unwrap_or_else(|| self.read_private(address & !3));
+            let shifted = word >> ((address & 3) * 8);
             return Ok(match width {
                 Width::Byte => shifted & 0xff,
                 Width::Half => shifted & 0xffff,
@@ -98,6 +107,9 @@ impl<B: Bus> Core<B> {
         }
         if width != Width::Word {
             return Err(BusFault { address });
+        }
+        if self.write_watching(address, value) {
+            return Ok(());
         }
         // A debugger's reset request goes through the debug unit, so there is none to carry out here.
         let _ = self.write_private(address, value);

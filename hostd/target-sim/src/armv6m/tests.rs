@@ -4,6 +4,7 @@ mod exceptions;
 mod fuzz;
 mod instructions;
 mod oracle;
+mod watching;
 
 use super::{Core, LR, PC, SP};
 use crate::bus::{Bus, Width};

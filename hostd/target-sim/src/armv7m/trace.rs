@@ -2,6 +2,7 @@
 
 use super::protection::Purpose;
 use crate::bus::Width;
+use crate::watchpoints::{Use, Watchpoints};
 use crate::word::{bit, low_word};
 
 pub(super) const ITM: u32 = 0xe000_0000;
@@ -11,14 +12,14 @@ pub(super) const BLOCK: u32 = 0x1000;
 
 const COMPARATORS: usize = 4;
 const COMPARATOR_COUNT: u32 = 4;
+/// Bits of DWT_FUNCTION that can be written.
+const FUNCTION_BITS: u32 = 0x000f_ffff;
 /// DEMCR bits: trace is on, a debug monitor handles breakpoints.
 const TRACE_ENABLE: u32 = 24;
 const MONITOR_ENABLE: u32 = 16;
 const MONITOR_MASK: u32 = 0x010f_07f1;
 
 const CYCLES_ENABLE: u32 = 0;
-/// DWT_FUNCTION: a comparison has matched since this was read.
-const MATCHED: u32 = 1 << 24;
 
 const LOCK_KEY: u32 = 0xc5ac_ce55;
 const LOCK_ACCESS: u32 = 0xfb0;
@@ -31,13 +32,6 @@ const TPIU_SIZES: u32 = 0xf;
 const TPIU_FORMATTER_STATUS: u32 = 8;
 const TPIU_DEVICE: u32 = 0xca1;
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Comparator {
-    value: u32,
-    mask: u32,
-    function: u32,
-}
-
 /// DEMCR as software sees it, DWT, ITM and TPIU.
 #[derive(Debug, Default)]
 pub(super) struct Trace {
@@ -47,8 +41,7 @@ pub(super) struct Trace {
     cycles_from: u64,
     /// Its value if it does not.
     cycles: u32,
-    comparators: [Comparator; COMPARATORS],
-    has_match: bool,
+    watchpoints: Watchpoints<COMPARATORS, FUNCTION_BITS>,
     itm_enables: u32,
     itm_privilege: u32,
     itm_control: u32,
@@ -102,48 +95,25 @@ impl Trace {
 
     /// Whether anything is compared.
     pub(super) fn watches(&self) -> bool {
-        let in_use = |comparator: &Comparator| matches!(comparator.function & 15, 4..=7);
-        bit(self.monitor, TRACE_ENABLE) && self.comparators.iter().any(in_use)
+        bit(self.monitor, TRACE_ENABLE) && self.watchpoints.is_in_use()
     }
 
     /// Whether a comparison has matched since this was asked.
     pub(super) fn takes_match(&mut self) -> bool {
-        std::mem::take(&mut self.has_match)
-    }
-
-    fn compare(&mut self, functions: &[u32], matches: impl Fn(&Comparator) -> bool) -> bool {
-        let mut found = false;
-        for comparator in &mut self.comparators {
-            if functions.contains(&(comparator.function & 15)) && matches(comparator) {
-                comparator.function |= MATCHED;
-                found = true;
-            }
-        }
-        self.has_match |= found;
-        found
+        self.watchpoints.takes_match()
     }
 
     pub(super) fn matches_fetch(&mut self, address: u32) -> bool {
-        bit(self.monitor, TRACE_ENABLE)
-            && self.compare(&[4], |comparator| {
-                let mask = u32::MAX.checked_shl(comparator.mask).unwrap_or(0);
-                (address ^ comparator.value) & mask & !1 == 0
-            })
+        bit(self.monitor, TRACE_ENABLE) && self.watchpoints.matches_fetch(address)
     }
 
     pub(super) fn matches_access(&mut self, address: u32, width: Width, purpose: Purpose) -> bool {
-        let functions: &[u32] = match purpose {
-            Purpose::Read => &[5, 7],
-            Purpose::Write => &[6, 7],
-            Purpose::Fetch => &[],
+        let access = match purpose {
+            Purpose::Read => Use::Read,
+            Purpose::Write => Use::Write,
+            Purpose::Fetch => return false,
         };
-        let last = address.wrapping_add(width.bytes() - 1);
-        bit(self.monitor, TRACE_ENABLE)
-            && self.compare(functions, |comparator| {
-                let mask = u32::MAX.checked_shl(comparator.mask).unwrap_or(0);
-                let first = comparator.value & mask;
-                first <= last && address <= (first | !mask)
-            })
+        bit(self.monitor, TRACE_ENABLE) && self.watchpoints.matches_access(address, width, access)
     }
 
     pub(super) fn read_dwt(&mut self, now: u64, offset: u32, pc: u32) -> u32 {
@@ -151,19 +121,7 @@ impl Trace {
             0 => COMPARATOR_COUNT << 28 | self.control,
             4 => self.count(now),
             0x1c => pc,
-            0x20..0x60 => {
-                let comparator = &mut self.comparators[((offset - 0x20) / 16) as usize];
-                match offset & 15 {
-                    0 => comparator.value,
-                    4 => comparator.mask,
-                    8 => {
-                        let function = comparator.function;
-                        comparator.function &= !MATCHED;
-                        function
-                    }
-                    _ => 0,
-                }
-            }
+            0x20..0x60 => self.watchpoints.read(offset - 0x20),
             _ => 0,
         }
     }
@@ -179,15 +137,7 @@ impl Trace {
                 self.cycles = value;
                 self.run_cycles(now);
             }
-            0x20..0x60 => {
-                let comparator = &mut self.comparators[((offset - 0x20) / 16) as usize];
-                match offset & 15 {
-                    0 => comparator.value = value,
-                    4 => comparator.mask = value & 31,
-                    8 => comparator.function = value & 0x000f_ffff,
-                    _ => {}
-                }
-            }
+            0x20..0x60 => self.watchpoints.write(offset - 0x20, value),
             _ => {}
         }
     }

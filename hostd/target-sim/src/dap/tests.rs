@@ -197,6 +197,40 @@ fn tools_find_out_that_another_is_a_cortex_m4() {
 }
 
 #[test]
+fn the_cortex_m0_stops_at_the_use_of_memory() {
+    const CODE: u32 = FLASH_BASE + 0x100;
+    const PLACE: u32 = 0x2000_0100;
+    const DFSR: u32 = 0xe000_ed30;
+    let mut bench = Bench::attached();
+    assert_eq!(bench.read(0xe000_1000), 2 << 28, "watchpoints");
+    // nop; str r0,[r1]; b to the first.
+    let program = [0x00, 0xbf, 0x08, 0x60, 0xfc, 0xe7];
+    bench.target.chip().flash_mut()[0x100..0x106].copy_from_slice(&program);
+    bench.halt();
+    for (register, value) in [(1, PLACE), (15, CODE), (16, 1 << 24)] {
+        bench.set_register(register, value);
+    }
+    bench.write(DEMCR, 1 << 24);
+    bench.write(0xe000_1030, PLACE);
+    bench.write(0xe000_1038, 6);
+    bench.write(DFSR, 0x1f);
+    bench.write(DHCSR, 0xa05f_0001);
+    let until_ns = bench.target.now_ns() + 1_000_000;
+    bench.target.run_until(until_ns, &mut BareBoard);
+    assert_ne!(bench.read(DHCSR) & 1 << 17, 0, "halted");
+    assert_eq!(bench.register(15), CODE + 4);
+    assert_eq!(bench.read(DFSR), 4, "DWTTRAP");
+    assert_eq!(bench.read(0xe000_1038), 6 | 1 << 24);
+    assert_eq!(bench.read(0xe000_1038), 6);
+    // Switched off, it stops nowhere.
+    bench.write(DEMCR, 0);
+    bench.write(DHCSR, 0xa05f_0001);
+    let until_ns = bench.target.now_ns() + 1_000_000;
+    bench.target.run_until(until_ns, &mut BareBoard);
+    assert_eq!(bench.read(DHCSR) & 1 << 17, 0, "it runs");
+}
+
+#[test]
 fn an_erased_part_is_halted_out_of_lockup() {
     let mut bench = Bench::attached();
     bench.write(DHCSR, 0xa05f_0001);

@@ -49,13 +49,13 @@ pub(crate) struct Unit {
     pub(super) rom_entries: &'static [u32],
     /// Where the chip's device identification is.
     id_code: u32,
-    /// The cycle counter, watchpoints and DEMCR are in the core, too, where software can use them.
+    /// The cycle counter, watchpoints and DEMCR can be used by software, too.
     pub(super) is_shared: bool,
 }
 
-/// No watchpoints; nothing for software.
+/// Nothing for software.
 pub(crate) const CORTEX_M0: Unit = Unit {
-    monitor_mask: 1 << 24 | CATCH_HARD_FAULT | 1 << super::VC_CORERESET,
+    monitor_mask: 1 << super::DWTENA | CATCH_HARD_FAULT | 1 << super::VC_CORERESET,
     comparators: 4,
     literals: 0,
     identities: &[
