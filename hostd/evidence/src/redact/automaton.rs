@@ -1,11 +1,24 @@
 //! Finds many needles in a stream at once, a byte at a time (Aho and Corasick). Each byte takes the same time on average,
 //! whatever was found before, and each state knows its depth: how much of the end of the stream a needle could go on from.
+//!
+//! Most bytes of most streams are not the beginning of a needle. Tables of the first two bytes of all needles say so without
+//! a step, for bytes as they are and for those that characters of base 64 stand for.
+
+/// Bits of two characters of base 64.
+const BASE64_PAIRS: usize = 1 << 12;
+
+/// By how many bits a byte lies before the end of two characters of base 64: behind it there are as many of the next byte.
+pub(super) const BASE64_BEHIND: [u32; 3] = [4, 2, 0];
 
 /// The needles, ready to be looked for. State 0 is the beginning.
 #[derive(Debug)]
 pub(super) struct Automaton {
     /// The state after a byte, at the beginning.
     root: [u32; 256],
+    /// Which second bytes needles have behind a first one, as bits.
+    seconds: Box<[[u64; 4]; 256]>,
+    /// By two characters of base 64: in which of three places a needle could begin in them, as bits.
+    base64: Box<[u8; BASE64_PAIRS]>,
     /// By which byte each state is entered.
     bytes: Vec<u8>,
     /// The first child of each state. Children of one state follow each other, and those of the next state follow them.
@@ -29,8 +42,11 @@ struct Range {
 impl Automaton {
     /// For needles that are sorted, differ, and are not empty. They have less than 4 GiB together.
     pub(super) fn new(needles: &[Vec<u8>]) -> Self {
+        let seconds = seconds_of(needles);
         let mut automaton = Self {
             root: [0; 256],
+            base64: base64_of(&seconds),
+            seconds,
             bytes: vec![0],
             first: Vec::new(),
             fail: vec![0],
@@ -123,6 +139,27 @@ impl Automaton {
         self.root[usize::from(byte)] != 0
     }
 
+    /// Whether a needle begins with these two bytes.
+    pub(super) fn begins_with(&self, first: u8, second: u8) -> bool {
+        has(&self.seconds[usize::from(first)], second)
+    }
+
+    /// The first place at which a needle could begin, as far as bytes are there to tell.
+    pub(super) fn next_begin(&self, bytes: &[u8]) -> Option<usize> {
+        let two = bytes
+            .windows(2)
+            .position(|two| self.begins_with(two[0], two[1]));
+        two.or_else(|| {
+            let (last, before) = bytes.split_last()?;
+            self.begins(*last).then_some(before.len())
+        })
+    }
+
+    /// In which of the places of [`BASE64_BEHIND`] in the bits of two characters of base 64 a needle could begin, as bits.
+    pub(super) fn begins_in_base64(&self, both: u16) -> u8 {
+        self.base64[usize::from(both) % BASE64_PAIRS]
+    }
+
     /// Bytes at the end of the stream that a needle begins with.
     pub(super) fn depth(&self, state: u32) -> usize {
         self.depth[state as usize] as usize
@@ -142,9 +179,86 @@ impl Automaton {
     }
 }
 
+/// The second bytes of needles, by the first. Behind a needle of one byte there may be any.
+fn seconds_of(needles: &[Vec<u8>]) -> Box<[[u64; 4]; 256]> {
+    let mut seconds = Box::new([[0; 4]; 256]);
+    for needle in needles {
+        match needle[..] {
+            [first] => seconds[usize::from(first)] = [u64::MAX; 4],
+            [first, second, ..] => {
+                let word = &mut seconds[usize::from(first)][usize::from(second) / 64];
+                *word |= 1 << (second % 64);
+            }
+            [] => {}
+        }
+    }
+    seconds
+}
+
+fn has(seconds: &[u64; 4], second: u8) -> bool {
+    seconds[usize::from(second) / 64] >> (second % 64) & 1 != 0
+}
+
+/// What two characters of base 64 can be the beginning of.
+fn base64_of(seconds: &[[u64; 4]; 256]) -> Box<[u8; BASE64_PAIRS]> {
+    // By a first byte and a place: which bits of a second one can be seen, as a bit for each number that they are.
+    let mut heads = [[0_u16; BASE64_BEHIND.len()]; 256];
+    for (heads, seconds) in heads.iter_mut().zip(seconds) {
+        for second in (0..=u8::MAX).filter(|second| has(seconds, *second)) {
+            for (seen, behind) in heads.iter_mut().zip(BASE64_BEHIND) {
+                *seen |= 1 << (u16::from(second) >> (8 - behind));
+            }
+        }
+    }
+    let mut places = Box::new([0; BASE64_PAIRS]);
+    for (both, place) in (0_u16..).zip(places.iter_mut()) {
+        for (at, behind) in BASE64_BEHIND.into_iter().enumerate() {
+            let [_, first] = (both >> behind).to_be_bytes();
+            let seen = both & ((1 << behind) - 1);
+            let can_begin = heads[usize::from(first)][at] >> seen & 1 != 0;
+            *place |= u8::from(can_begin) << at;
+        }
+    }
+    places
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tables_of_beginnings_agree_with_the_needles() {
+        let mut random = fastrand::Rng::with_seed(10);
+        let needles: Vec<Vec<u8>> = [b"ghp_16C7".as_slice(), b"gh", b"\xff\x00\xff", b"z"]
+            .into_iter()
+            .map(<[u8]>::to_vec)
+            .collect();
+        let mut sorted = needles.clone();
+        sorted.sort_unstable();
+        let automaton = Automaton::new(&sorted);
+        let could = |bytes: &[u8]| {
+            let together = |needle: &Vec<u8>| needle.iter().zip(bytes).all(|(a, b)| a == b);
+            needles.iter().any(together)
+        };
+        for _ in 0..2000 {
+            let text: Vec<u8> = (0..8)
+                .map(|_| random.choice(*b"ghp_z\xff\x00").unwrap())
+                .collect();
+            let expected = (0..text.len()).find(|at| could(&text[*at..text.len().min(at + 2)]));
+            assert_eq!(automaton.next_begin(&text), expected);
+        }
+        assert_eq!(automaton.next_begin(b""), None);
+        for both in 0..0x1000_u16 {
+            for (bit, behind) in BASE64_BEHIND.into_iter().enumerate() {
+                let [_, first] = (both >> behind).to_be_bytes();
+                let is_second = |second: &u16| second >> (8 - behind) == both & ((1 << behind) - 1);
+                let seconds = (0..256_u16).filter(is_second);
+                let mut pairs = seconds.map(|second| [first, second.to_be_bytes()[1]]);
+                let is_marked = automaton.begins_in_base64(both) >> bit & 1 != 0;
+                assert_eq!(is_marked, pairs.any(|pair| could(&pair)), "{both} {behind}");
+            }
+        }
+    }
 
     #[test]
     fn it_finds_what_a_search_at_each_place_finds() {

@@ -36,8 +36,13 @@ enum Meaning {
 pub(super) struct Escapes {
     language: Language,
     view: View,
+    /// No escape has set it apart from a search in the bytes as they are: that one finds everything, and `view` is unused.
+    follows: bool,
     /// The beginning of an escape, and where its bytes are.
-    begun: Vec<(u8, u64)>,
+    begun: Vec<u8>,
+    places: Vec<u64>,
+    /// So many of its first bytes could be one that goes on.
+    open: usize,
 }
 
 impl Escapes {
@@ -45,34 +50,71 @@ impl Escapes {
         Self {
             language,
             view: View::default(),
+            follows: true,
             begun: Vec::new(),
+            places: Vec::new(),
+            open: 0,
         }
     }
 
-    /// Takes what comes next. `before` and `after` are what a search in the bytes as they are was and is.
+    /// Takes what comes next. `before` and `after` are what a search in the bytes as they are was and is; `kinds` is what
+    /// [`kinds`] says of the bytes.
     pub(super) fn feed(
         &mut self,
         piece: Piece<'_>,
+        kinds: u8,
         (before, after): (&View, &View),
         finder: &mut Finder<'_>,
     ) {
-        let is_escape = |byte: &u8| self.language.begins_with(*byte);
-        if self.begun.is_empty() && self.view == *before && !piece.bytes.iter().any(is_escape) {
-            // It finds what that search has found.
-            self.view.clone_from(after);
-            return;
-        }
-        for (index, byte) in piece.bytes.iter().enumerate() {
-            if self.begun.is_empty() && !self.language.begins_with(*byte) {
-                if !self.view.is_at_start() || finder.automaton.begins(*byte) {
-                    let place = piece.places.at(index);
-                    self.view.feed(*byte, place, place + 1, finder);
-                }
-                continue;
+        if self.follows {
+            if kinds & self.language.bit() == 0 {
+                return;
             }
-            self.begun.push((*byte, piece.places.at(index)));
-            self.resolve(false, finder);
+            self.view.clone_from(before);
+            self.follows = false;
         }
+        let mut index = 0;
+        while index < piece.bytes.len() {
+            if self.begun.is_empty() && self.view.is_at_start() {
+                let Some(skipped) = self.next(&piece.bytes[index..], finder.automaton) else {
+                    break;
+                };
+                index += skipped;
+            }
+            let (byte, place) = (piece.bytes[index], piece.places.at(index));
+            if self.begun.is_empty() && !self.language.begins_with(byte) {
+                self.view.feed(byte, place, place + 1, finder);
+            } else {
+                self.begun.push(byte);
+                self.places.push(place);
+                self.resolve(false, finder);
+            }
+            index += 1;
+        }
+        if self.begun.is_empty() && self.view == *after {
+            self.follows = true;
+            self.view.reset();
+        }
+    }
+
+    /// Whether it has found, and will find, what a search in the bytes as they are does.
+    pub(super) fn follows(&self) -> bool {
+        self.follows
+    }
+
+    /// The first place at which an escape or a secret could begin.
+    fn next(&self, bytes: &[u8], automaton: &Automaton) -> Option<usize> {
+        let bit = self.language.bit();
+        let is_escape = |byte: u8| KINDS[usize::from(byte)] & bit != 0;
+        let two = bytes.windows(2).position(|two| {
+            is_escape(two[0])
+                || automaton.begins_with(two[0], two[1])
+                || is_escape(two[1]) && automaton.begins(two[0])
+        });
+        two.or_else(|| {
+            let (last, before) = bytes.split_last()?;
+            (is_escape(*last) || automaton.begins(*last)).then_some(before.len())
+        })
     }
 
     /// Nothing more comes.
@@ -82,57 +124,91 @@ impl Escapes {
 
     /// Takes what has become clear.
     fn resolve(&mut self, is_end: bool, finder: &mut Finder<'_>) {
-        while let Some(&(first, start)) = self.begun.first() {
-            let mut bytes = [0; ESCAPE_BYTES_MAX];
-            for (byte, (begun, _)) in bytes.iter_mut().zip(&self.begun) {
-                *byte = *begun;
-            }
-            let bytes = &bytes[..self.begun.len().min(ESCAPE_BYTES_MAX)];
+        while let (Some(&first), Some(&start)) = (self.begun.first(), self.places.first()) {
+            let known = self.begun.len().min(ESCAPE_BYTES_MAX);
             let (meaning, length) = match self.language.begins_with(first) {
-                true => self.language.first_of(bytes),
+                true => self.language.first_of(&self.begun[..known], self.open),
                 false => (Meaning::Plain, 1),
             };
             match meaning {
-                Meaning::Open if !is_end && bytes.len() < ESCAPE_BYTES_MAX => return,
+                Meaning::Open if !is_end && known < ESCAPE_BYTES_MAX => {
+                    self.open = known;
+                    return;
+                }
                 Meaning::Open | Meaning::Plain => {
                     self.view.feed(first, start, start + 1, finder);
-                    self.begun.remove(0);
+                    self.forget(1);
                 }
                 Meaning::Bytes(meant, count) => {
-                    let (_, last) = self.begun[length - 1];
+                    let last = self.places[length - 1];
                     for byte in &meant[..count] {
                         self.view.feed(*byte, start, last + 1, finder);
                     }
-                    self.begun.drain(..length);
+                    self.forget(length);
                 }
             }
         }
     }
 
+    /// So many bytes are resolved.
+    fn forget(&mut self, count: usize) {
+        self.begun.drain(..count);
+        self.places.drain(..count);
+        self.open = 0;
+    }
+
     /// Where what could become a secret begins.
     pub(super) fn open_from(&self, automaton: &Automaton) -> Option<u64> {
         let open = self.view.open_from(automaton, 1);
-        let begun = self.begun.first().map(|(_, place)| *place);
+        let begun = self.places.first().copied();
         // Whatever quotes mean, it is a quote.
         let can_begin = self.language != Language::Quoted || automaton.begins(b'\'');
         open.or(begun.filter(|_| can_begin))
     }
 }
 
+/// What all bytes are together, as bits: [`UNSEEN`], and the languages in which one begins an escape.
+pub(super) fn kinds(bytes: &[u8]) -> u8 {
+    let each = bytes.iter().map(|byte| KINDS[usize::from(*byte)]);
+    each.fold(0, |all, kinds| all | kinds)
+}
+
+/// The bit of bytes that may not be seen: those that a terminal understands.
+pub(super) const UNSEEN: u8 = 1 << 7;
+
+/// What each byte is, as bits.
+const KINDS: [u8; 256] = {
+    let mut kinds = [0; 256];
+    let mut byte: usize = 0;
+    while byte < b' ' as usize {
+        kinds[byte] = UNSEEN;
+        byte += 1;
+    }
+    kinds[b'\n' as usize] = 0;
+    kinds[b'\t' as usize] = 0;
+    kinds[0x7f] = UNSEEN;
+    kinds[b'%' as usize] = Language::Url.bit() | Language::Form.bit();
+    kinds[b'+' as usize] = Language::Form.bit();
+    kinds[b'\\' as usize] = Language::Backslash.bit();
+    kinds[b'\'' as usize] = Language::Quoted.bit();
+    kinds[b'&' as usize] = Language::Html.bit();
+    kinds
+};
+
 impl Language {
-    fn begins_with(self, byte: u8) -> bool {
-        match self {
-            Self::Url => byte == b'%',
-            Self::Form => byte == b'%' || byte == b'+',
-            Self::Backslash => byte == b'\\',
-            Self::Quoted => byte == b'\'',
-            Self::Html => byte == b'&',
-        }
+    /// The bit of bytes that begin an escape.
+    const fn bit(self) -> u8 {
+        1 << self as u8
     }
 
-    /// The meaning of the shortest beginning of these bytes that has one, and how long that is.
-    fn first_of(self, bytes: &[u8]) -> (Meaning, usize) {
-        for length in 1..=bytes.len() {
+    fn begins_with(self, byte: u8) -> bool {
+        KINDS[usize::from(byte)] & self.bit() != 0
+    }
+
+    /// The meaning of the shortest beginning of these bytes that has one, and how long that is. Those of up to `open` bytes
+    /// have none.
+    fn first_of(self, bytes: &[u8], open: usize) -> (Meaning, usize) {
+        for length in open + 1..=bytes.len() {
             match self.meaning(&bytes[..length]) {
                 Meaning::Open => {}
                 meaning => return (meaning, length),

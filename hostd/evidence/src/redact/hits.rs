@@ -7,6 +7,13 @@ pub(super) struct Hits(Vec<(u64, u64)>);
 impl Hits {
     /// Adds a range, and what lies between it and others that it overlaps. Few have a later end.
     pub(super) fn add(&mut self, mut start: u64, mut end: u64) {
+        // What is found at byte after byte only makes the last range longer.
+        if let Some((from, to)) = self.0.last_mut()
+            && (*from..*to).contains(&start)
+        {
+            *to = end.max(*to);
+            return;
+        }
         let behind = self.0.iter().rev().take_while(|(from, _)| *from >= end);
         let mut at = self.0.len() - behind.count();
         while at > 0 && self.0[at - 1].1 > start {

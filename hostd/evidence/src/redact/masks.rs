@@ -1,6 +1,8 @@
 //! Values that the programs of a run ask to be kept from view, by a line of their output, as in GitHub Actions:
 //! `::add-mask::VALUE`.
 
+use memchr::memchr;
+
 use super::{MARK, Redactor, SECRET_BYTES_MAX, SECRET_BYTES_MIN, SECRETS_BYTES_MAX, Secrets};
 
 /// How such a line begins.
@@ -87,6 +89,12 @@ impl Commands {
     pub fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
         let mut rest = bytes;
         while !rest.is_empty() {
+            let (others, next) = rest.split_at(self.pass_others(rest));
+            if !others.is_empty() {
+                self.redactor.push(others, out);
+                rest = next;
+                continue;
+            }
             let end = rest.iter().position(|byte| *byte == b'\n');
             let (line, next) = rest.split_at(end.unwrap_or(rest.len()));
             self.take(line, out);
@@ -98,6 +106,30 @@ impl Commands {
                 rest = behind;
             }
         }
+    }
+
+    /// How many of these bytes belong to lines that are no commands, and the place behind them.
+    fn pass_others(&mut self, bytes: &[u8]) -> usize {
+        let mut at = match self.place {
+            Place::Begin(0) => 0,
+            Place::Other => end_of_line(bytes),
+            Place::Begin(_) | Place::Value(_) => return 0,
+        };
+        let mut is_begin = at == 0 || bytes[at - 1] == b'\n';
+        while is_begin && at < bytes.len() {
+            let line = &bytes[at..];
+            let known = line.len().min(COMMAND.len());
+            if line[..known] == COMMAND[..known] {
+                break;
+            }
+            at += end_of_line(line);
+            is_begin = bytes[at - 1] == b'\n';
+        }
+        self.place = match is_begin {
+            true => Place::Begin(0),
+            false => Place::Other,
+        };
+        at
     }
 
     /// The stream ends.
@@ -149,6 +181,11 @@ impl Commands {
             }
         }
     }
+}
+
+/// Bytes up to the end of the first line, with the byte that ends it.
+fn end_of_line(bytes: &[u8]) -> usize {
+    memchr(b'\n', bytes).map_or(bytes.len(), |at| at + 1)
 }
 
 /// Keeps what is needed of a value.

@@ -2,14 +2,14 @@
 
 use super::automaton::Automaton;
 use super::digits::{Base64, Hexadecimal};
-use super::escapes::{Escapes, Language};
+use super::escapes::{Escapes, Language, UNSEEN, kinds};
 use super::hits::Hits;
 use super::view::{Finder, Piece, Places, View};
 use crate::plain::Plain;
 
 /// Bytes that are read in one way before they are read in the next: they stay in the processor's cache, and most pieces
 /// have no escape.
-const PIECE_BYTES: usize = 4 << 10;
+const PIECE_BYTES: usize = 1 << 10;
 
 /// All ways to read a stream, and where they are in it.
 #[derive(Clone, Debug)]
@@ -17,9 +17,9 @@ pub(super) struct Reading {
     /// Bytes that were read.
     at: u64,
     plain: Plain,
-    /// Of the bytes as they come, and of those that are seen.
-    raw: View,
+    /// Of those that are seen, and of the bytes as they come, unless it is the same.
     seen: View,
+    raw: Option<View>,
     escapes: [Escapes; 5],
     hexadecimal: Hexadecimal,
     base64: Base64,
@@ -38,8 +38,8 @@ impl Reading {
         Self {
             at,
             plain: Plain::default(),
-            raw: View::default(),
             seen: View::default(),
+            raw: None,
             escapes: languages.map(Escapes::new),
             hexadecimal: Hexadecimal::default(),
             base64: Base64::default(),
@@ -55,13 +55,14 @@ impl Reading {
                 bytes: piece,
                 places: Places::From(self.at),
             };
-            let before = self.seen.clone();
-            if self.shows_all(piece) {
-                self.read(raw, &before, &mut finder);
-                match self.raw == before {
-                    true => self.raw.clone_from(&self.seen),
-                    false => self.raw.feed_all(raw, &mut finder),
-                }
+            let kinds = kinds(piece);
+            let is_seen = self.plain == Plain::Ground && kinds & UNSEEN == 0;
+            let before = match is_seen && self.is_one(kinds) {
+                true => View::default(),
+                false => self.seen.clone(),
+            };
+            if is_seen {
+                self.read(raw, kinds, &before, &mut finder);
             } else {
                 seen.clear();
                 places.clear();
@@ -75,24 +76,29 @@ impl Reading {
                     bytes: &seen,
                     places: Places::Each(&places),
                 };
-                self.read(piece, &before, &mut finder);
-                self.raw.feed_all(raw, &mut finder);
+                self.read(piece, kinds, &before, &mut finder);
+                self.raw.get_or_insert(before);
+            }
+            if let Some(view) = &mut self.raw {
+                view.feed_all(raw, &mut finder);
+                if *view == self.seen {
+                    self.raw = None;
+                }
             }
             self.at += piece.len() as u64;
         }
     }
 
-    /// Whether all of these bytes are seen.
-    fn shows_all(&self, bytes: &[u8]) -> bool {
-        let is_plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t' | 0x80..);
-        self.plain == Plain::Ground && bytes.iter().all(is_plain)
+    /// Whether all ways to read bytes of these kinds, but for digits, find the same.
+    fn is_one(&self, kinds: u8) -> bool {
+        kinds == 0 && self.raw.is_none() && self.escapes.iter().all(Escapes::follows)
     }
 
-    /// Reads what is seen. `before` is what the search in it was.
-    fn read(&mut self, piece: Piece<'_>, before: &View, finder: &mut Finder<'_>) {
+    /// Reads what is seen. `kinds` is of which kinds the bytes are, `before` what the search in them was.
+    fn read(&mut self, piece: Piece<'_>, kinds: u8, before: &View, finder: &mut Finder<'_>) {
         self.seen.feed_all(piece, finder);
         for escapes in &mut self.escapes {
-            escapes.feed(piece, (before, &self.seen), finder);
+            escapes.feed(piece, kinds, (before, &self.seen), finder);
         }
         self.hexadecimal.feed(piece, finder);
         self.base64.feed(piece, finder);
@@ -108,7 +114,8 @@ impl Reading {
 
     /// Where what could become a secret begins; where what comes next does, if nothing could.
     pub(super) fn open_from(&self, automaton: &Automaton) -> u64 {
-        let whole = [&self.raw, &self.seen].map(|view| view.open_from(automaton, 1));
+        let whole = [self.raw.as_ref(), Some(&self.seen)];
+        let whole = whole.map(|view| view.and_then(|view| view.open_from(automaton, 1)));
         let escapes = self.escapes.iter().map(|e| e.open_from(automaton));
         let digits = [
             self.hexadecimal.open_from(automaton),

@@ -57,7 +57,15 @@ impl View {
         self.state = automaton.step(self.state, byte);
         self.starts.push_back(start);
         let gone = self.starts.len() - automaton.depth(self.state);
-        self.starts.drain(..gone);
+        match gone {
+            0 => {}
+            // A needle of one letter, or of few, goes on and on.
+            1 => {
+                self.starts.pop_front();
+            }
+            _ if self.state == 0 => self.starts.clear(),
+            _ => drop(self.starts.drain(..gone)),
+        }
         if let Some(bytes) = automaton.hit(self.state) {
             finder.hits.add(self.starts[self.starts.len() - bytes], end);
         }
@@ -65,12 +73,17 @@ impl View {
 
     /// Takes bytes that stand for themselves.
     pub(super) fn feed_all(&mut self, piece: Piece<'_>, finder: &mut Finder<'_>) {
-        for (index, byte) in piece.bytes.iter().enumerate() {
-            if self.state == 0 && !finder.automaton.begins(*byte) {
-                continue;
+        let mut index = 0;
+        while index < piece.bytes.len() {
+            if self.state == 0 {
+                let Some(skipped) = finder.automaton.next_begin(&piece.bytes[index..]) else {
+                    return;
+                };
+                index += skipped;
             }
             let place = piece.places.at(index);
-            self.feed(*byte, place, place + 1, finder);
+            self.feed(piece.bytes[index], place, place + 1, finder);
+            index += 1;
         }
     }
 
