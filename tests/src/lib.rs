@@ -19,6 +19,7 @@ pub mod server;
 pub mod socket;
 pub mod supply;
 pub mod swaps;
+pub mod swellings;
 
 pub use bench::{Bench, demo_elf, flash, until};
 pub use cable::Cable;

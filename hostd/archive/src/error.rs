@@ -101,6 +101,8 @@ pub enum ArchiveError {
     TextTooLarge { entry: String, max: usize },
     #[error("file '{entry}' is not UTF-8 text; save it as UTF-8")]
     TextNotUtf8 { entry: String },
+    #[error("there is no memory for its names now; send it again later, or with fewer files")]
+    NoRoom,
     #[error(
         "the archive cannot be read here; send it again, and tell the operator if that does not help"
     )]
@@ -155,6 +157,7 @@ impl ArchiveError {
             Self::Damaged { .. } => "damaged",
             Self::TextTooLarge { .. } => "text_too_large",
             Self::TextNotUtf8 { .. } => "text_not_utf8",
+            Self::NoRoom => "no_room",
             Self::Read(_) => "read",
         }
     }

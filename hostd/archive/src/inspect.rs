@@ -7,7 +7,7 @@ use crate::content::Content;
 use crate::error::{ArchiveError, shown};
 use crate::name::Name;
 use crate::tree::{Id, Tree};
-use crate::walk::{Format, Sink, walk};
+use crate::walk::{Format, Room, Sink, walk};
 
 /// What an acceptable archive contains.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +33,19 @@ pub fn inspect(
     limits: &Limits,
     wanted: Option<&str>,
 ) -> Result<Inspected, ArchiveError> {
+    inspect_within(reader, limits, wanted, &mut |_| true)
+}
+
+/// As [`inspect`], and asks for the memory that the names take, which is free again when this returns.
+///
+/// # Errors
+/// As there, or there is no room ([`ArchiveError::NoRoom`]).
+pub fn inspect_within(
+    reader: impl Read + Seek,
+    limits: &Limits,
+    wanted: Option<&str>,
+    room: Room<'_>,
+) -> Result<Inspected, ArchiveError> {
     let wanted = wanted.map(|wanted| Name::parse(wanted.as_bytes(), limits));
     let mut reading = Reading {
         limits,
@@ -41,7 +54,7 @@ pub fn inspect(
             .map(|name| name.parts().collect::<Vec<_>>().join("/")),
         text: None,
     };
-    let walked = walk(reader, limits, &mut reading)?;
+    let walked = walk(reader, limits, room, &mut reading)?;
     Ok(Inspected {
         format: walked.format,
         entries: walked.entries,

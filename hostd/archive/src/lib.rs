@@ -43,7 +43,7 @@ pub use collect::{
     collect, each_file,
 };
 pub use error::ArchiveError;
-pub use inspect::{Inspected, inspect};
+pub use inspect::{Inspected, inspect, inspect_within};
 pub use limits::Limits;
-pub use unpack::{UnpackError, Unpacked, unpack};
-pub use walk::Format;
+pub use unpack::{UnpackError, Unpacked, unpack, unpack_within};
+pub use walk::{Format, Room};

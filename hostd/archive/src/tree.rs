@@ -14,6 +14,12 @@ const LINKS_FOLLOWED_MAX: usize = 40;
 /// Steps that following all links of an archive may take. A large checkout needs some ten thousand.
 const STEPS_MAX: u64 = 2_000_000;
 
+/// Bytes of memory that an entry takes besides its name, here and where it is written.
+const ENTRY_BYTES: u64 = 320;
+
+/// How often a name is in memory: here, and where it is written.
+const NAME_FACTOR: u64 = 2;
+
 /// The number of a node.
 pub(crate) type Id = usize;
 
@@ -140,6 +146,11 @@ impl Tree {
     /// The number of entries, including folders that are only part of a path.
     pub(crate) fn entries(&self) -> usize {
         self.nodes.len() - 1
+    }
+
+    /// Bytes of memory that reading the entries so far takes.
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        self.entries() as u64 * ENTRY_BYTES + self.names_bytes as u64 * NAME_FACTOR
     }
 
     pub(crate) fn parent(&self, id: Id) -> Id {

@@ -16,7 +16,7 @@ use crate::Limits;
 use crate::content::{Content, PIECE_BYTES};
 use crate::error::{ArchiveError, shown};
 use crate::tree::{Id, ROOT, Tree};
-use crate::walk::{Format, Sink, walk};
+use crate::walk::{Format, Room, Sink, walk};
 
 /// For files that are not executable.
 const MODE_PLAIN: Mode = Mode::from_raw_mode(0o644);
@@ -115,8 +115,21 @@ pub fn unpack(
     limits: &Limits,
     dir: OwnedFd,
 ) -> Result<Unpacked, UnpackError> {
+    unpack_within(reader, limits, dir, &mut |_| true)
+}
+
+/// As [`unpack`], and asks for the memory that the names take, which is free again when this returns.
+///
+/// # Errors
+/// As there, or there is no room ([`ArchiveError::NoRoom`]).
+pub fn unpack_within(
+    reader: impl Read + Seek,
+    limits: &Limits,
+    dir: OwnedFd,
+    room: Room<'_>,
+) -> Result<Unpacked, UnpackError> {
     let mut writer = Writer::new(dir);
-    let walked = walk(reader, limits, &mut writer)?;
+    let walked = walk(reader, limits, room, &mut writer)?;
     writer.keep();
     Ok(Unpacked {
         format: walked.format,

@@ -16,6 +16,12 @@ const GZIP: &[u8] = &[0x1f, 0x8b];
 /// How zip files begin, with an entry or with their end when they are empty (APPNOTE.TXT 4.3.7 and 4.3.16).
 const ZIP: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 
+/// Bytes of memory that are asked for at once.
+const ROOM_BYTES: u64 = 64 << 10;
+
+/// Says whether there is room for so many more bytes of memory. Names decide how many an archive takes.
+pub type Room<'r> = &'r mut dyn FnMut(u64) -> bool;
+
 /// The format of an archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
@@ -59,6 +65,7 @@ pub(crate) struct Walked {
 pub(crate) fn walk<S: Sink>(
     mut reader: impl Read + Seek,
     limits: &Limits,
+    room: Room<'_>,
     sink: &mut S,
 ) -> Result<Walked, S::Error> {
     let packed_bytes = reader.seek(SeekFrom::End(0)).map_err(ArchiveError::Read)?;
@@ -70,6 +77,8 @@ pub(crate) fn walk<S: Sink>(
         limits,
         tree: Tree::new(limits),
         bytes: 0,
+        room,
+        asked: 0,
         sink,
         buffer: vec![0; PIECE_BYTES],
     };
@@ -113,6 +122,9 @@ pub(crate) struct Walk<'a, S> {
     pub(crate) limits: &'a Limits,
     tree: Tree,
     bytes: u64,
+    room: Room<'a>,
+    /// Bytes of memory that were asked for, for the tree.
+    asked: u64,
     sink: &'a mut S,
     buffer: Vec<u8>,
 }
@@ -162,6 +174,21 @@ impl<S: Sink> Walk<'_, S> {
     }
 
     fn add(&mut self, name: &[u8], kind: Kind) -> Result<Id, ArchiveError> {
-        self.tree.add(Name::parse(name, self.limits)?, kind)
+        let id = self.tree.add(Name::parse(name, self.limits)?, kind)?;
+        let needed = self.tree.memory_bytes();
+        if needed > self.asked {
+            let more = (needed - self.asked).max(ROOM_BYTES);
+            self.ask(more)?;
+            self.asked += more;
+        }
+        Ok(id)
+    }
+
+    /// Asks for memory.
+    pub(crate) fn ask(&mut self, bytes: u64) -> Result<(), ArchiveError> {
+        match (self.room)(bytes) {
+            true => Ok(()),
+            false => Err(ArchiveError::NoRoom),
+        }
     }
 }

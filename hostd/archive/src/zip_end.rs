@@ -30,12 +30,18 @@ struct Directory {
     start: u64,
 }
 
-/// The number of entries of a zip of `length` bytes whose directory ends where its end record begins.
-pub(crate) fn entries(
+/// How large a directory is.
+pub(crate) struct Size {
+    pub(crate) entries: usize,
+    pub(crate) bytes: u64,
+}
+
+/// The directory of a zip of `length` bytes, which ends where its end record begins.
+pub(crate) fn directory(
     mut reader: impl Read + Seek,
     length: u64,
     limits: &Limits,
-) -> Result<usize, ArchiveError> {
+) -> Result<Size, ArchiveError> {
     let mut tail = Vec::new();
     let tail_bytes_max = END_BYTES + COMMENT_BYTES_MAX + LOCATOR_BYTES + END64_BYTES;
     let tail_start = length.saturating_sub(tail_bytes_max as u64);
@@ -74,7 +80,11 @@ pub(crate) fn entries(
     if ends != Some(tail_start + (end - end64_bytes) as u64) {
         return Err(contradiction("its directory does not lie before its end"));
     }
-    usize::try_from(directory.entries).map_err(|_| contradiction("it has too many entries"))
+    let entries = usize::try_from(directory.entries);
+    Ok(Size {
+        entries: entries.map_err(|_| contradiction("it has too many entries"))?,
+        bytes: directory.bytes,
+    })
 }
 
 /// The end record for large archives, if there is one: it lies right before its locator, which lies right

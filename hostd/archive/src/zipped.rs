@@ -22,6 +22,10 @@ const SLACK_BYTES_MAX: u64 = 128;
 /// Bytes of the header before an entry, without its name (APPNOTE.TXT 4.3.7).
 const LOCAL_HEADER_BYTES: u64 = 30;
 
+/// Bytes of memory that the library takes for an entry of the directory, and how often it has a name.
+const ENTRY_BYTES: u64 = 512;
+const NAME_FACTOR: u64 = 3;
+
 /// What kind of file a mode stands for (`S_IFMT` and its values, inode(7)).
 const KIND_MASK: u32 = 0o170_000;
 const KIND_NONE: u32 = 0;
@@ -46,7 +50,11 @@ pub(crate) fn walk<S: Sink>(
 ) -> Result<(), S::Error> {
     let meter = Meter::default();
     let mut reader = BufReader::with_capacity(HEADER_PIECE_BYTES, Source::new(reader, &meter));
-    let entries = zip_end::entries(&mut reader, length, walk.limits)?;
+    let directory = zip_end::directory(&mut reader, length, walk.limits)?;
+    // The library keeps the whole directory while the entries are read.
+    let names = directory.bytes.saturating_mul(NAME_FACTOR);
+    walk.ask((directory.entries as u64).saturating_mul(ENTRY_BYTES) + names)?;
+    let entries = directory.entries;
     let from_the_start = Config {
         archive_offset: ArchiveOffset::Known(0),
     };

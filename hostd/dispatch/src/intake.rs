@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use admission::{Held, Memory};
-use archive::{ArchiveError, Limits, UnpackError};
+use archive::{ArchiveError, Limits, Room, UnpackError};
 use base::private;
 use base::space::Space;
 use jobs::ImageOptions;
@@ -112,7 +112,7 @@ impl Intake {
         now_ms: u64,
     ) -> Result<Arrival, JobError> {
         check_texts(&new)?;
-        let (definition, sources) = self.open(&new.source)?;
+        let (definition, sources) = self.open(by, &new.source)?;
         let reading = (definition.len() as u64).saturating_mul(READING_FACTOR);
         let reading = self.memory.take(&by.org, reading).map_err(|_| scarce())?;
         let pipeline = self.read(&definition)?;
@@ -138,7 +138,7 @@ impl Intake {
         let submission = submission::of(by, id, &plan);
         let runs = record::runs(&plan);
         let held = self.hold(by, &submission, &runs, &plan)?;
-        let made = self.make_folder(id, &definition, sources.as_ref());
+        let made = self.make_folder(by, id, &definition, sources.as_ref());
         if let Err(error) = made {
             // The error tells more than a folder that stays until the next start.
             let _ = self.files.remove(id);
@@ -289,11 +289,11 @@ impl Intake {
             .map_err(|why| JobError::Definition(refused(why).problems))
     }
 
-    fn open(&self, source: &Source) -> Result<(String, Option<Sources>), JobError> {
+    fn open(&self, by: &Submitter, source: &Source) -> Result<(String, Option<Sources>), JobError> {
         match source {
             Source::Definition(text) => Ok((text.clone(), None)),
             Source::Archive(staged, path) => {
-                let (text, archive) = self.inspect(staged, path)?;
+                let (text, archive) = self.inspect(by, staged, path)?;
                 let sources = Sources {
                     path: staged.path().to_owned(),
                     archive,
@@ -312,7 +312,12 @@ impl Intake {
         }
     }
 
-    fn inspect(&self, staged: &Staged, path: &str) -> Result<(String, Archive), JobError> {
+    fn inspect(
+        &self,
+        by: &Submitter,
+        staged: &Staged,
+        path: &str,
+    ) -> Result<(String, Archive), JobError> {
         if path.starts_with('/') || path.split('/').any(|part| part == "..") {
             return Err(JobError::Invalid {
                 field: "ci_yaml",
@@ -320,7 +325,10 @@ impl Intake {
             });
         }
         let file = File::open(staged.path()).map_err(JobError::files(staged.path()))?;
-        let inspected = archive::inspect(file, &self.limits, Some(path)).map_err(refused)?;
+        let mut held = self.memory.note(&by.org, 0);
+        let room: Room<'_> = &mut |bytes| held.grow(bytes).is_ok();
+        let inspected = archive::inspect_within(file, &self.limits, Some(path), room);
+        let inspected = inspected.map_err(refused)?;
         let Some(text) = inspected.text else {
             return Err(JobError::Invalid {
                 field: "ci_yaml",
@@ -339,6 +347,7 @@ impl Intake {
 
     fn make_folder(
         &self,
+        by: &Submitter,
         id: &str,
         definition: &str,
         sources: Option<&Sources>,
@@ -355,7 +364,9 @@ impl Intake {
             return Ok(());
         };
         let file = File::open(&sources.path).map_err(JobError::files(&sources.path))?;
-        self.unpack(file, &self.files.source(id))
+        let mut held = self.memory.note(&by.org, 0);
+        let room: Room<'_> = &mut |bytes| held.grow(bytes).is_ok();
+        self.unpack(file, &self.files.source(id), room)
     }
 
     /// Unpacks the sources of a queued job again if they are gone, as after a restore from a backup.
@@ -369,14 +380,19 @@ impl Intake {
         if let Some(archive) = &job.archive {
             let path = self.blobs.path(&archive.sha256);
             let file = File::open(&path).map_err(JobError::files(&path))?;
-            self.unpack(file, &work)?;
+            let mut held = self.memory.note(&job.org, 0);
+            let room: Room<'_> = &mut |bytes| {
+                held.grow_anyway(bytes);
+                true
+            };
+            self.unpack(file, &work, room)?;
         }
         fs::rename(&work, &to).map_err(JobError::files(to))
     }
 
-    fn unpack(&self, file: File, to: &Path) -> Result<(), JobError> {
+    fn unpack(&self, file: File, to: &Path, room: Room<'_>) -> Result<(), JobError> {
         let folder = File::open(to).map_err(JobError::files(to))?;
-        match archive::unpack(file, &self.limits, folder.into()) {
+        match archive::unpack_within(file, &self.limits, folder.into(), room) {
             Ok(_) => Ok(()),
             Err(UnpackError::Archive(error)) => Err(refused(error)),
             Err(error @ (UnpackError::DiskFull | UnpackError::Quota)) => Err(JobError::Files(
@@ -399,12 +415,15 @@ fn json_bytes(value: &impl Serialize) -> u64 {
 
 fn scarce() -> JobError {
     JobError::Full(
-        "the jobs of the organisation take as much memory as they may (jobs.memory_mib); submit again when some have ended, or make the pipeline smaller".to_owned(),
+        "the jobs of the organisation take as much memory as they may (jobs.memory_mib); submit again when some have ended, or make the pipeline smaller and its files fewer".to_owned(),
     )
 }
 
 fn refused(error: ArchiveError) -> JobError {
-    JobError::Archive(error)
+    match error {
+        ArchiveError::NoRoom => scarce(),
+        other => JobError::Archive(other),
+    }
 }
 
 /// Whether chips that are to be flashed are known.

@@ -50,13 +50,19 @@ impl Memory {
     /// It has its share, or there are not so many.
     pub fn take(self: &Arc<Self>, org: &str, bytes: u64) -> Result<Held, Scarce> {
         let mut state = self.lock();
+        self.check(&state, org, bytes)?;
+        Ok(self.hold(&mut state, org, bytes))
+    }
+
+    /// Whether an organisation may have so many more.
+    fn check(&self, state: &State, org: &str, bytes: u64) -> Result<(), Scarce> {
         let all = state.all.saturating_add(bytes);
         let free = self.bytes_max.checked_sub(all).ok_or(Scarce)?;
         let own = state.orgs.get(org).copied().unwrap_or(0);
-        if own.saturating_add(bytes) > free.saturating_mul(ORG_SHARE) {
-            return Err(Scarce);
+        match own.saturating_add(bytes) > free.saturating_mul(ORG_SHARE) {
+            true => Err(Scarce),
+            false => Ok(()),
         }
-        Ok(self.hold(&mut state, org, bytes))
     }
 
     /// Bytes for what is there already, as after a restart: they count, whether or not there is room for them.
@@ -81,9 +87,7 @@ impl Memory {
             Some((known, _)) => known.clone(),
             None => org.into(),
         };
-        state.all = state.all.saturating_add(bytes);
-        let own = state.orgs.entry(org.clone()).or_default();
-        *own = own.saturating_add(bytes);
+        state.add(&org, bytes);
         Held {
             memory: self.clone(),
             org,
@@ -94,6 +98,35 @@ impl Memory {
     fn lock(&self) -> MutexGuard<'_, State> {
         // Each change leaves it consistent, so a panic elsewhere does too.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn add(&mut self, org: &Arc<str>, bytes: u64) {
+        self.all = self.all.saturating_add(bytes);
+        let own = self.orgs.entry(org.clone()).or_default();
+        *own = own.saturating_add(bytes);
+    }
+}
+
+impl Held {
+    /// More of them, for what turns out to be larger while it is read.
+    ///
+    /// # Errors
+    /// As of [`Memory::take`]; what is held stays.
+    pub fn grow(&mut self, bytes: u64) -> Result<(), Scarce> {
+        let mut state = self.memory.lock();
+        self.memory.check(&state, &self.org, bytes)?;
+        state.add(&self.org, bytes);
+        drop(state);
+        self.bytes = self.bytes.saturating_add(bytes);
+        Ok(())
+    }
+
+    /// The same for what is there already: it counts, whether or not there is room for it.
+    pub fn grow_anyway(&mut self, bytes: u64) {
+        self.memory.lock().add(&self.org, bytes);
+        self.bytes = self.bytes.saturating_add(bytes);
     }
 }
 
@@ -136,6 +169,26 @@ mod tests {
         assert_eq!(memory.take("a", 1).unwrap_err(), Scarce);
         drop(most);
         assert_eq!(memory.take("a", 601).unwrap_err(), Scarce);
+    }
+
+    #[test]
+    fn what_grows_is_bounded_as_what_is_taken() {
+        let memory = Memory::new(90);
+        let mut held = memory.take("a", 10).unwrap();
+        assert_eq!(held.grow(50), Ok(()));
+        assert_eq!(held.grow(1), Err(Scarce));
+        assert_eq!(memory.held(), 60);
+        assert_eq!(memory.take("a", 1).unwrap_err(), Scarce);
+        held.grow_anyway(100);
+        assert_eq!(memory.take("b", 1).unwrap_err(), Scarce);
+        drop(held);
+        assert_eq!(memory.held(), 0);
+        // What has nothing yet may grow after others of its organisation have ended.
+        let mut none = memory.note("a", 0);
+        drop(memory.take("a", 1).unwrap());
+        assert_eq!(none.grow(60), Ok(()));
+        drop(none);
+        assert!(memory.lock().orgs.is_empty());
     }
 
     #[test]

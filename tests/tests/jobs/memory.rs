@@ -1,14 +1,15 @@
 //! What jobs' files, names and pipelines can make large, from two organisations at once: the server's memory stays below
 //! a bound, also when it starts again, and nobody else notices.
 
-use std::fmt::Write as _;
 use std::thread;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tests::offline::stranger;
+use tests::swellings::{large_plan, long_names, many_cases, much_output};
 use tests::{Client, can_isolate, until};
 
+use super::packing::{Entry, send_plain, tar_gz};
 use super::{Jobs, build, id};
 
 /// Most memory that the server may ever have had.
@@ -16,64 +17,6 @@ const MEMORY_MIB_MAX: u64 = 512;
 
 /// Jobs with large plans that each organisation submits. Together they came to more memory than there is.
 const LARGE_PLANS: usize = 16;
-
-/// A build that runs these lines of a shell, and keys of its step.
-fn script(lines: &str, keys: &str) -> String {
-    let mut text =
-        "version: 1\nname: large\nlimits: { disk: 2GiB }\nbuilds:\n  - id: fw\n    steps:\n      - run: |\n".to_owned();
-    for line in lines.lines() {
-        let _ = writeln!(text, "          {}", line.trim());
-    }
-    let _ = writeln!(text, "{keys}");
-    text
-}
-
-/// More cases than a run may have, in each of three steps.
-fn many_cases() -> String {
-    let lines = "mkdir r
-        (echo '<testsuite>'; yes '<testcase/>' | head -n 20000; echo '</testsuite>') > one
-        i=0; while [ $i -lt 250 ]; do cp one r/$i.xml; i=$((i+1)); done";
-    let again = "      - { run: 'true', junit: 'r/*.xml', if: always }\n".repeat(2);
-    script(lines, &format!("        junit: r/*.xml\n{again}"))
-}
-
-/// Cases that wrote much.
-fn much_output() -> String {
-    let lines = r#"mkdir r
-        text=$(yes 'all work and no play' | head -c 60000)
-        (echo '<testsuite>'
-        i=0; while [ $i -lt 200 ]; do echo "<testcase name='t$i'><system-out>$text</system-out></testcase>"; i=$((i+1)); done
-        echo '</testsuite>') > one
-        i=0; while [ $i -lt 18 ]; do cp one r/$i.xml; i=$((i+1)); done"#;
-    script(lines, "        junit: r/*.xml")
-}
-
-/// Twenty thousand files with long paths, and one that is looked for and is not there.
-fn long_names() -> String {
-    let lines = r#"mkdir -p "$HOSTD_OUT"; cd "$HOSTD_OUT"
-        long=$(printf '%0240d' 0)
-        for level in 1 2 3 4 5 6 7 8 9 10 11 12; do mkdir $long; cd $long; done
-        i=0; while [ $i -lt 20000 ]; do : > $i; i=$((i+1)); done"#;
-    let keys = "        junit: '**/none.xml'
-    cache: { key: ['**/none'], paths: [.hostd/out] }
-    packs: [{ id: a, artifacts: [none] }]";
-    script(lines, keys)
-}
-
-/// A small pipeline that comes to many long runs, all of which wait for a device that there is none of.
-fn large_plan() -> String {
-    let mut text = "version: 1\nname: plan\nbenches: [{ id: never, device: { name: none }, steps: [{ wait: 1s }] }]\n\
-                    builds:\n  - id: a\n    needs: [never]\n    matrix:\n      variant:\n"
-        .to_owned();
-    for cell in 0..64 {
-        let _ = writeln!(text, "        v{cell}: {{ X: '{cell}' }}");
-    }
-    text.push_str("    steps:\n");
-    for _ in 0..95 {
-        let _ = writeln!(text, "      - run: 'sleep 600 # {}'", "x".repeat(2_400));
-    }
-    text
-}
 
 fn submit(client: &Client, definition: &str) -> String {
     let body = json!({"definition": definition});
@@ -206,4 +149,26 @@ fn a_queue_takes_so_much_memory_and_another_organisation_finds_room() {
     let eve = jobs.server.anonymous().with_authorization(&key);
     eve.get(&format!("/api/jobs/{own}")).unwrap().expect(200);
     submit(&eve, &build("true"));
+}
+
+#[test]
+fn names_in_an_archive_count_while_it_is_read() {
+    if !can_isolate() {
+        return;
+    }
+    // The least that can be configured.
+    let jobs = Jobs::start("memory_mib = 16");
+    let names: Vec<String> = (0..25_000).map(|file| format!("{file:080}")).collect();
+    let pipeline = build("true");
+    let archive = |count: usize| {
+        let files = names[..count].iter().map(|name| Entry::File(name, b""));
+        let first = [Entry::File("ci.yml", pipeline.as_bytes())];
+        tar_gz(&first.into_iter().chain(files).collect::<Vec<_>>())
+    };
+    let refused = send_plain(&jobs.client(), &archive(names.len()));
+    refused.expect_error(429, "too_many_jobs");
+    assert!(refused.text.contains("jobs.memory_mib"), "{}", refused.text);
+    // Nothing of it counts any more.
+    let taken = id(&send_plain(&jobs.client(), &archive(5000)).expect(201));
+    assert_eq!(jobs.ended(&taken)["verdict"], "success");
 }

@@ -1,10 +1,12 @@
 //! Every bound, just met and just exceeded, and bombs.
 
+use std::io::Cursor;
+
 use tar::EntryType;
 
 use super::tar_builder::gzip;
-use super::{Tar, Zip, Zipped, assert_refused, judge};
-use crate::Limits;
+use super::{Tar, Zip, Zipped, assert_refused, judge, open};
+use crate::{Limits, inspect_within, unpack_within};
 
 fn code(bytes: &[u8], limits: &Limits) -> &'static str {
     judge(bytes, limits).0
@@ -142,4 +144,41 @@ fn a_gzip_bomb_costs_no_more_than_its_bound() {
     let mut bomb = Tar::default().file("x", &vec![0; 1 << 20]).plain();
     bomb.resize(64 << 20, 0);
     assert_eq!(code(&gzip(&bomb), &limits), "unpacked_too_large");
+}
+
+#[test]
+fn memory_for_names_is_asked_for_before_it_is_taken() {
+    let names: Vec<String> = (0..2000).map(|n| format!("{n:080}")).collect();
+    let tar = names
+        .iter()
+        .fold(Tar::default(), |tar, name| tar.file(name, b""));
+    let zipped: Vec<Zipped> = names.iter().map(|name| Zipped::stored(name, b"")).collect();
+    for bytes in [tar.gz(), Zip::of(&zipped).bytes()] {
+        let read = |room: &mut dyn FnMut(u64) -> bool| {
+            inspect_within(Cursor::new(&bytes), &Limits::default(), None, room).map(drop)
+        };
+        let mut asked = 0;
+        let taken = read(&mut |more| {
+            asked += more;
+            true
+        });
+        taken.unwrap();
+        // More than the names are long, and in proportion to them.
+        assert!((2000 * 80 * 2..2000 * 80 * 20).contains(&asked), "{asked}");
+        for most in [0, asked / 2] {
+            let mut left = most;
+            let mut has_room = |more: u64| {
+                let rest = left.checked_sub(more);
+                left = rest.unwrap_or_default();
+                rest.is_some()
+            };
+            assert_eq!(read(&mut has_room).unwrap_err().code(), "no_room");
+            let folder = tempfile::tempdir().unwrap();
+            let dir = open(folder.path());
+            let reader = Cursor::new(&bytes);
+            let unpacked = unpack_within(reader, &Limits::default(), dir, &mut has_room);
+            assert_eq!(unpacked.unwrap_err().code(), "no_room");
+            assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        }
+    }
 }
