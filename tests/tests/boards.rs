@@ -2,7 +2,7 @@
 
 mod access;
 mod bounds;
-mod desk;
+pub(crate) mod desk;
 mod hostile;
 mod links;
 mod path;

@@ -20,6 +20,7 @@ mod queue;
 mod quota;
 mod restarts;
 mod secrets;
+mod shared;
 mod submit;
 mod tokens;
 mod verdicts;
