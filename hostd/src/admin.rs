@@ -1,11 +1,11 @@
 //! The socket `admin.sock` in the data folder, for requests that only the server's own user may
-//! make. Only the server has the database open, so it must take the backup itself; and plugins are installed where they
-//! run.
+//! make. Only the server has the database open, so it must take the backup itself and carry out orders about keys and
+//! people; and plugins are installed where they run.
 //!
-//! A request is one line of JSON; the answer is lines of JSON, the last with `done`, `told` or `error`.
+//! A request is one line of JSON; the answer is lines of JSON, the last with `done`, `told`, `end` or `error`.
 
 use std::fs::{self, File, Permissions};
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -20,7 +20,10 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::Semaphore;
 use tracing::{info, warn};
 
+use base::private::{self, ROOT};
+
 use crate::backup::{self, BackupError, Report};
+use crate::operator::{Desk, Order};
 use crate::plugin::Plugins;
 use crate::plugin::command::{Command, Told};
 use crate::services::Services;
@@ -31,8 +34,20 @@ pub const NAME: &str = "admin.sock";
 /// Concurrent connections. A request for a second backup is told that one is under way.
 const CONNECTIONS_MAX: usize = 4;
 
-/// Longest line of a request, in bytes: a path, or what a plugin is granted and its configuration.
-const LINE_BYTES_MAX: u64 = 128 << 10;
+/// Longest line of a request, in bytes: a path, what a plugin is granted and its configuration, or the value of a secret.
+const LINE_BYTES_MAX: u64 = 512 << 10;
+
+/// The longest secret fits, with each byte escaped as JSON has it (`\u0001`), beside its name and refs.
+const _: () = assert!((*vault::VALUE_BYTES.end() as u64) * 6 + (64 << 10) < LINE_BYTES_MAX);
+
+/// Longest answer to an order, in bytes: a hundred thousand rows of a list.
+const ANSWER_BYTES_MAX: usize = 16 << 20;
+
+/// Longest piece of an answer that is sent as one line, in bytes, before it is JSON.
+const PIECE_BYTES_MAX: usize = 32 << 10;
+
+/// All lines of an answer together, in bytes: those of the longest, each byte escaped.
+const LINES_BYTES_MAX: u64 = (ANSWER_BYTES_MAX as u64) * 8;
 
 /// Timeout for a client that connects and sends no request, or reads no answer.
 const CLIENT_WAIT: Duration = Duration::from_secs(5);
@@ -50,6 +65,7 @@ enum Request {
     /// A backup to this folder.
     Backup(PathBuf),
     Plugin(Box<Command>),
+    Order(Box<Order>),
 }
 
 /// A line of an answer.
@@ -59,6 +75,9 @@ enum Line {
     Working,
     Done(Report),
     Told(Told),
+    /// A piece of what an order prints; more lines follow.
+    Text(String),
+    End,
     Error(String),
 }
 
@@ -87,7 +106,10 @@ impl Admin {
         });
         match bind(data) {
             Ok(listener) => drop(tokio::spawn(serve(admin.clone(), listener))),
-            Err(error) => warn!(%error, "failed to listen on {NAME}; backups need a stop"),
+            Err(error) => warn!(
+                %error,
+                "failed to listen on {NAME}; backups and orders about keys and people need a stop"
+            ),
         }
         admin
     }
@@ -101,7 +123,7 @@ impl Admin {
     async fn answer(self: &Arc<Self>, stream: UnixStream) -> io::Result<()> {
         let own = fs::metadata(&self.data)?.uid();
         let peer = stream.peer_cred()?.uid();
-        if peer != own && peer != 0 {
+        if peer != own && peer != ROOT {
             warn!(peer, "another user asked on {NAME}");
             return Ok(());
         }
@@ -109,30 +131,42 @@ impl Admin {
         let mut text = String::new();
         let mut reader = tokio::io::BufReader::new(reader.take(LINE_BYTES_MAX));
         tokio::time::timeout(CLIENT_WAIT, reader.read_line(&mut text)).await??;
-        let last = match serde_json::from_str(&text) {
+        let lines = match serde_json::from_str(&text) {
             Ok(request) => {
                 let (admin, mut signs) = (self.clone(), tokio::time::interval(SIGN_EVERY));
                 // On a task of its own, so that it finishes even if the client goes away.
                 let mut task = tokio::spawn(async move { admin.carry_out(request).await });
                 loop {
                     tokio::select! {
-                        done = &mut task => break done.unwrap_or_else(|e| Line::Error(e.to_string())),
+                        done = &mut task => {
+                            break done.unwrap_or_else(|e| vec![Line::Error(e.to_string())]);
+                        }
                         _ = signs.tick() => send(&mut writer, &Line::Working).await?,
                     }
                 }
             }
-            Err(error) => Line::Error(format!("read the request: {error}")),
+            Err(error) => vec![Line::Error(format!("read the request: {error}"))],
         };
-        send(&mut writer, &last).await
+        for line in &lines {
+            send(&mut writer, line).await?;
+        }
+        Ok(())
     }
 
-    async fn carry_out(self: Arc<Self>, request: Request) -> Line {
+    async fn carry_out(self: Arc<Self>, request: Request) -> Vec<Line> {
         match request {
-            Request::Backup(target) => self.backup(target).await,
-            Request::Plugin(command) => match self.plugins.carry_out(*command).await {
+            Request::Backup(target) => vec![self.backup(target).await],
+            Request::Plugin(command) => vec![match self.plugins.carry_out(*command).await {
                 Ok(told) => Line::Told(told),
                 Err(error) => Line::Error(format!("{error:#}")),
-            },
+            }],
+            Request::Order(order) => {
+                info!(about = order.kind(), "carrying out an order on {NAME}");
+                match order.carry_out(&Desk::of(&self.services)).await {
+                    Ok(text) => pieces(&text),
+                    Err(error) => vec![Line::Error(format!("{error:#}"))],
+                }
+            }
         }
     }
 
@@ -164,6 +198,24 @@ impl Admin {
             Err(error) => Line::Error(error.to_string()),
         }
     }
+}
+
+/// What an order prints, as the lines of the answer.
+fn pieces(text: &str) -> Vec<Line> {
+    if text.len() > ANSWER_BYTES_MAX {
+        let (bytes, bytes_max) = (text.len(), ANSWER_BYTES_MAX);
+        return vec![Line::Error(format!(
+            "answer with {bytes} bytes, which is more than {bytes_max}; stop the server and try again, or use the API"
+        ))];
+    }
+    let (mut lines, mut rest) = (Vec::new(), text);
+    while !rest.is_empty() {
+        let (piece, more) = rest.split_at(rest.floor_char_boundary(PIECE_BYTES_MAX));
+        lines.push(Line::Text(piece.to_owned()));
+        rest = more;
+    }
+    lines.push(Line::End);
+    lines
 }
 
 fn told(error: &BackupError) -> String {
@@ -224,7 +276,7 @@ fn bind(data: &Path) -> io::Result<UnixListener> {
 pub fn backup(data: &Path, target: &Path) -> anyhow::Result<Option<Report>> {
     match ask(data, &Request::Backup(target.to_owned()))? {
         None => Ok(None),
-        Some(Line::Done(report)) => Ok(Some(report)),
+        Some((_, Line::Done(report))) => Ok(Some(report)),
         Some(_) => bail!("read the server's answer: it is none of a backup"),
     }
 }
@@ -236,21 +288,47 @@ pub fn backup(data: &Path, target: &Path) -> anyhow::Result<Option<Report>> {
 pub fn plugin(data: &Path, command: Command) -> anyhow::Result<Option<Told>> {
     match ask(data, &Request::Plugin(Box::new(command)))? {
         None => Ok(None),
-        Some(Line::Told(told)) => Ok(Some(told)),
+        Some((_, Line::Told(told))) => Ok(Some(told)),
         Some(_) => bail!("read the server's answer: it is none about plugins"),
     }
 }
 
-/// The last line of the answer; none if no server runs.
-fn ask(data: &Path, request: &Request) -> anyhow::Result<Option<Line>> {
-    let connected = File::open(data)
-        .and_then(|folder| std::os::unix::net::UnixStream::connect(address(&folder)));
-    let Ok(mut stream) = connected else {
+/// Have the server on the data folder `data` carry out an order, and return what it prints; none if no server runs, or if
+/// it ended before it had read the order.
+///
+/// # Errors
+/// The server's error, in its words, or it stops responding.
+pub(crate) fn order(data: &Path, order: &Order) -> anyhow::Result<Option<String>> {
+    #[derive(Serialize)]
+    #[serde(rename_all = "lowercase")]
+    enum Asked<'a> {
+        Order(&'a Order),
+    }
+    match ask(data, &Asked::Order(order))? {
+        None => Ok(None),
+        Some((text, Line::End)) => Ok(Some(text)),
+        Some(_) => bail!("read the server's answer: it is none to an order"),
+    }
+}
+
+/// A connection to the server on this data folder; none if there is none, or if the folder belongs to another user, whose
+/// socket could be that of any program.
+fn connect(data: &Path) -> Option<std::os::unix::net::UnixStream> {
+    let folder = File::open(data).ok()?;
+    let is_trusted = private::is_trusted(&folder).unwrap_or(false);
+    let path = is_trusted.then(|| address(&folder))?;
+    std::os::unix::net::UnixStream::connect(path).ok()
+}
+
+/// The text of the answer and its last line; none if no server runs.
+fn ask(data: &Path, request: &impl Serialize) -> anyhow::Result<Option<(String, Line)>> {
+    let Some(mut stream) = connect(data) else {
         return Ok(None);
     };
     stream.set_read_timeout(Some(SERVER_WAIT))?;
     let request = serde_json::to_string(request)?;
-    // A server that was killed can be connected to for a moment, while a process that it had started holds its socket.
+    // A server that was killed can be connected to for a moment, while a process that it had started holds its socket. A
+    // connection is reset if what was sent was not read.
     let is_gone = |error: &io::Error| {
         let kinds = [io::ErrorKind::ConnectionReset, io::ErrorKind::BrokenPipe];
         kinds.contains(&error.kind())
@@ -259,8 +337,9 @@ fn ask(data: &Path, request: &Request) -> anyhow::Result<Option<Line>> {
         Err(error) if is_gone(&error) => return Ok(None),
         asked => asked.context("ask the server")?,
     }
+    let mut text = String::new();
     let mut has_answered = false;
-    for line in BufReader::new(stream).lines() {
+    for line in BufReader::new(stream.take(LINES_BYTES_MAX)).lines() {
         let line = match line {
             Err(error) if is_gone(&error) && !has_answered => return Ok(None),
             line => line.context("wait for the server")?,
@@ -268,9 +347,15 @@ fn ask(data: &Path, request: &Request) -> anyhow::Result<Option<Line>> {
         has_answered = true;
         match serde_json::from_str(&line).context("read the server's answer")? {
             Line::Working => {}
+            Line::Text(piece) => text.push_str(&piece),
             Line::Error(error) => bail!("{error}"),
-            last => return Ok(Some(last)),
+            last => return Ok(Some((text, last))),
         }
     }
-    bail!("wait for the server: it has ended")
+    bail!(
+        "wait for the server: it ended before it answered; look whether it did what you asked for, then try again"
+    )
 }
+
+#[cfg(test)]
+mod tests;

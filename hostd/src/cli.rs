@@ -116,7 +116,7 @@ enum Verb {
     /// wrong, 3 the server or the way to it is at fault, 4 Ctrl-C, 5 the lease was not to be had or is over, 6 the device
     /// is away.
     Connect(connect::Connect),
-    /// List, remove and admit devices while the server is stopped, and look for pods and parts of benches
+    /// List, remove and admit devices, and look for pods and parts of benches
     #[command(subcommand, visible_alias = "devices")]
     Device(device::DeviceCommand),
     /// Print the udev rule for pods on USB, so that the server needs no root
@@ -124,19 +124,19 @@ enum Verb {
     /// Install plugins into the running server, grant them what they may do, and make packages of them
     #[command(subcommand, visible_alias = "plugins")]
     Plugin(plugin::PluginCommand),
-    /// Make, list and revoke API keys while the server is stopped
+    /// Make, list and revoke API keys
     #[command(subcommand)]
     Key(key::KeyCommand),
-    /// Manage users while the server is stopped
+    /// Manage users
     #[command(subcommand)]
     User(user::UserCommand),
-    /// Manage organisations while the server is stopped
+    /// Manage organisations
     #[command(subcommand)]
     Org(org::OrgCommand),
-    /// Manage trust rules for CI runs while the server is stopped
+    /// Manage trust rules for CI runs
     #[command(subcommand)]
     Trust(trust::TrustCommand),
-    /// Manage secrets of organisations for their jobs while the server is stopped
+    /// Manage secrets of organisations for their jobs
     #[command(subcommand)]
     Secret(secret::SecretCommand),
     /// Copy the data folder, also while the server runs

@@ -13,6 +13,7 @@ pub mod host;
 pub mod http;
 pub mod local;
 pub mod opening;
+pub mod operator;
 pub mod plugin;
 pub mod serve;
 pub mod services;

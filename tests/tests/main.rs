@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod accounts;
+mod administration;
 mod backup;
 mod bad_input;
 mod bench_here;

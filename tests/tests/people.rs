@@ -1,7 +1,5 @@
 //! Organisations that cannot see each other, and people who sign in.
 
-use std::process::Command;
-
 use serde_json::{Value, json};
 use tests::Server;
 use tests::offline::{offline, stranger};
@@ -134,21 +132,6 @@ fn codes_and_passwords_sign_in() {
     password("wrong horse battery").expect_error(401, "invalid_credential");
     sign_in(json!({"login": "nobody", "password": "correct horse battery"}))
         .expect_error(401, "invalid_credential");
-}
-
-#[test]
-fn offline_commands_and_a_running_server_exclude_each_other() {
-    let server = Server::demo().unwrap();
-    let output = Command::new(tests::server::binary().unwrap())
-        .args(["key", "list", "--data-dir"])
-        .arg(server.dir().join("data"))
-        .output()
-        .unwrap();
-    let complaint = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        !output.status.success() && complaint.contains("another hostd"),
-        "{complaint}"
-    );
 }
 
 #[test]

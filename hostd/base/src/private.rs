@@ -4,7 +4,7 @@
 //! an earlier version, which others may read, are corrected at start: only for hostd's own files,
 //! and nothing behind a symbolic link.
 
-use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -16,6 +16,9 @@ use crate::folder;
 
 const FOLDER_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;
+
+/// The number of the user who may do everything.
+pub const ROOT: u32 = 0;
 
 /// Permission bits of everybody but the owner.
 const OTHERS: u32 = 0o077;
@@ -165,17 +168,11 @@ pub fn data_folder(path: &Path) -> Result<(), PrivateError> {
         source,
     };
     make_folder(path).map_err(failed)?;
+    // By its path, too: one that is private to another user cannot be opened.
+    check_owner(path)?;
     let folder = File::open(path).map_err(failed)?;
     let meta = folder.metadata().map_err(failed)?;
-    if let Some(own) = own_user()
-        && own != meta.uid()
-    {
-        return Err(PrivateError::Foreign {
-            path: path.to_owned(),
-            owner: meta.uid(),
-            own,
-        });
-    }
+    check_is_own(path, &meta)?;
     let mode = meta.mode() & 0o7777;
     if mode & OTHERS_WRITE != 0 {
         return Err(PrivateError::Shared {
@@ -191,6 +188,39 @@ pub fn data_folder(path: &Path) -> Result<(), PrivateError> {
         mend(&path.join(name), DEPTH_MAX)?;
     }
     Ok(())
+}
+
+/// Check that a folder that is there belongs to the user that this process runs as.
+///
+/// # Errors
+/// It belongs to somebody else, or what it is cannot be read.
+pub fn check_owner(path: &Path) -> Result<(), PrivateError> {
+    let meta = fs::metadata(path).map_err(|source| PrivateError::Folder {
+        path: path.to_owned(),
+        source,
+    })?;
+    check_is_own(path, &meta)
+}
+
+fn check_is_own(path: &Path, meta: &Metadata) -> Result<(), PrivateError> {
+    match own_user() {
+        Some(own) if own != meta.uid() => Err(PrivateError::Foreign {
+            path: path.to_owned(),
+            owner: meta.uid(),
+            own,
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Whether what this open folder holds can be taken for that of this process's user: it belongs to them, or they are root,
+/// to whom everything does.
+///
+/// # Errors
+/// What it is cannot be read.
+pub fn is_trusted(folder: &File) -> io::Result<bool> {
+    let owner = folder.metadata()?.uid();
+    Ok(own_user().is_some_and(|own| own == owner || own == ROOT))
 }
 
 /// The user that this process runs as; none if the system does not say.

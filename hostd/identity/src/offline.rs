@@ -34,36 +34,39 @@ pub enum OfflineError {
     Identity(#[from] IdentityError),
 }
 
-/// Open the data folder `dir`, run `f`, and close it cleanly. `create` makes the folder and the
-/// store if there are none.
+/// Open the data folder `dir`, which must hold a store, run `f`, and close it cleanly. `prefix` is the first part of new keys.
 ///
 /// # Errors
 /// Another hostd uses the folder, or it cannot be read; what `f` returns is passed on as it is.
 pub fn with_identity<T>(
     dir: &Path,
     prefix: &str,
-    create: bool,
     f: impl AsyncFnOnce(&Identity) -> T,
 ) -> Result<T, OfflineError> {
-    if !create {
-        check_there(dir)?;
-    }
     visit(dir, async |store| {
         let identity = Identity::open(store.clone(), Clock::system(), prefix).await?;
         Ok(f(&identity).await)
     })
 }
 
-/// Open the data folder `dir`, which must exist, run `f` on its store, and close it cleanly.
+/// Open the data folder `dir`, which must hold a store, run `f` on that, and close it cleanly.
 ///
 /// # Errors
 /// Another hostd uses the folder, or it cannot be read; what `f` returns is passed on as it is.
 pub fn with_store<T>(dir: &Path, f: impl AsyncFnOnce(&Store) -> T) -> Result<T, OfflineError> {
-    check_there(dir)?;
     visit(dir, async |store| Ok(f(store).await))
 }
 
+/// Nothing is made where there is no store: a key of a folder that no server uses opens nothing.
 fn check_there(dir: &Path) -> Result<(), OfflineError> {
+    if folder::is_half_restored(dir) {
+        return Err(OfflineError::HalfRestored {
+            dir: dir.to_owned(),
+        });
+    }
+    if dir.exists() {
+        private::check_owner(dir)?;
+    }
     if dir.join(folder::STORE).exists() {
         return Ok(());
     }
@@ -76,11 +79,7 @@ fn visit<T>(
     dir: &Path,
     f: impl AsyncFnOnce(&Store) -> Result<T, OfflineError>,
 ) -> Result<T, OfflineError> {
-    if folder::is_half_restored(dir) {
-        return Err(OfflineError::HalfRestored {
-            dir: dir.to_owned(),
-        });
-    }
+    check_there(dir)?;
     private::data_folder(dir)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

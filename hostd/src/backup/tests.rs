@@ -246,9 +246,9 @@ async fn an_interrupted_restore_is_no_data_folder_and_can_be_done_again() {
     private::make_folder(&half.join("captures")).unwrap();
     assert!(is_half_restored(&half) && !is_half_restored(&folder.data()));
     let half_dir = half.clone();
-    // The commands that would make a store where there is none.
+    // What opens it without a server.
     let refused = std::thread::spawn(move || {
-        with_identity(&half_dir, "bk", true, async |_| ()).map_err(|e| e.to_string())
+        with_identity(&half_dir, "bk", async |_| ()).map_err(|e| e.to_string())
     });
     let refused = refused.join().unwrap().unwrap_err();
     assert!(refused.contains("hostd restore again"), "{refused}");

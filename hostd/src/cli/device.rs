@@ -1,23 +1,25 @@
-//! `hostd device list | remove | admit`, while the server is stopped, `hostd device scan`, and `hostd device wiring` through a
-//! server.
+//! `hostd device list | remove | admit`, `hostd device scan`, and `hostd device wiring` over the API of a server.
 
 mod scan;
 mod wiring;
 
+use std::fmt::Write as _;
 use std::io::Write;
 
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
+use serde::{Deserialize, Serialize};
 
+use crate::operator::{self, Bench, Desk, Order as OperatorOrder};
 use base::clock;
 use base::config::Config;
-use identity::offline::with_store;
 use lab::devices;
+use lab::leases::{LeaseError, Terms};
 use store::Store;
 use store::devices::DeviceRecord;
 use store::leases::LeaseRecord;
 
-/// Devices, while the server is stopped.
+/// Devices: what the data folder has, what is plugged in, what targets are wired to.
 #[derive(Debug, Subcommand)]
 pub enum DeviceCommand {
     /// List the devices, removed ones too, with who holds them and what they owe
@@ -31,7 +33,7 @@ pub enum DeviceCommand {
     ///
     /// What the configuration has already (--config, or the file of --write) is left out.
     Scan(scan::Scan),
-    /// Show or change what the target of a device is wired to, through a running server
+    /// Show or change what the target of a device is wired to, over the API of a server
     ///
     /// The API key is taken from the environment variable HOSTD_KEY, and nowhere else.
     Wiring(wiring::Wiring),
@@ -44,7 +46,7 @@ pub enum DeviceCommand {
     },
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize, Deserialize)]
 pub struct Remove {
     /// Id or name of the device
     device: String,
@@ -53,32 +55,45 @@ pub struct Remove {
     overriding: bool,
 }
 
+/// What is ordered about the devices of the data folder.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    List,
+    Remove(Remove),
+    Admit(String),
+}
+
 impl DeviceCommand {
     /// Do what the command line says, on the data folder of `config`.
     ///
     /// # Errors
-    /// The folder is in use or unreadable, or the command asks for what is not there.
-    pub fn run(&self, config: &Config, out: &mut dyn Write) -> anyhow::Result<()> {
-        let data = &config.data_dir;
+    /// The folder has no store or cannot be used, or the command asks for what is not there.
+    pub fn run(self, config: &Config, out: &mut dyn Write) -> anyhow::Result<()> {
+        let order = match self {
+            Self::Scan(verb) => return verb.run(config, out),
+            Self::Wiring(verb) => return verb.run(out),
+            Self::List => Order::List,
+            Self::Remove(verb) => Order::Remove(verb),
+            Self::Admit { device } => Order::Admit(device),
+        };
+        operator::run(config, &OperatorOrder::Device(order), out)
+    }
+}
+
+impl Order {
+    pub(crate) async fn carry_out(&self, desk: &Desk<'_>, out: &mut String) -> anyhow::Result<()> {
         match self {
-            Self::Scan(verb) => verb.run(config, out),
-            Self::Wiring(verb) => verb.run(out),
-            Self::List => with_store(data, async |store| {
-                list(store, out).await.context("list the devices")
-            })?,
-            Self::Remove(verb) => with_store(data, async |store| {
-                verb.run(store, out).await.context("remove the device")
-            })?,
-            Self::Admit { device } => with_store(data, async |store| {
-                admit(store, device, out).await.context("admit the device")
-            })?,
+            Self::List => list(desk.store, out).await.context("list the devices"),
+            Self::Remove(verb) => verb.run(desk, out).await.context("remove the device"),
+            Self::Admit(device) => admit(desk, device, out).await.context("admit the device"),
         }
     }
 }
 
 impl Remove {
-    async fn run(&self, store: &Store, out: &mut dyn Write) -> anyhow::Result<()> {
-        let all = store.devices_all().await?;
+    async fn run(&self, desk: &Desk<'_>, out: &mut String) -> anyhow::Result<()> {
+        let all = desk.store.devices_all().await?;
         let mut live = all.iter().filter(|r| !r.removed);
         let is_it = |r: &&DeviceRecord| r.id == self.device || r.name == self.device;
         let Some(found) = live.find(is_it) else {
@@ -90,22 +105,47 @@ impl Remove {
                 self.device
             );
         }
-        let leases = store.leases_all().await?;
+        let leases = desk.store.leases_all().await?;
         if let Some(lease) = leases.iter().find(|lease| lease.device == found.id)
             && !self.overriding
         {
             bail!(
-                "{}: start hostd and end that, or remove the device with --override",
+                "{}: end that while hostd runs, or remove the device with --override",
                 standing(lease)
             );
         }
-        store.device_remove(&found.id).await?;
+        match &desk.bench {
+            Some(bench) => self.remove_from(bench, &found.id).await?,
+            None => drop(desk.store.device_remove(&found.id).await?),
+        }
         Ok(writeln!(out, "removed {} ({})", found.name, found.id)?)
+    }
+
+    /// From the bench of a running server, where it is made safe first.
+    async fn remove_from(&self, bench: &Bench<'_>, id: &str) -> anyhow::Result<()> {
+        let holder = bench.leases.holder(id).map(|(holder, _)| holder);
+        let terms = Terms {
+            holder: holder.filter(|_| self.overriding),
+            overriding: self.overriding,
+        };
+        match bench.leases.remove(id, terms).await {
+            Ok(()) => {}
+            Err(LeaseError::Busy(busy)) => bail!(
+                "{}: end that, or remove the device with --override",
+                match busy.holder {
+                    Some(holder) => format!("{holder} holds it"),
+                    None => "it is not in its safe state yet".to_owned(),
+                }
+            ),
+            Err(error) => return Err(error.into()),
+        }
+        bench.updates.forget(id).await;
+        Ok(())
     }
 }
 
-async fn admit(store: &Store, which: &str, out: &mut dyn Write) -> anyhow::Result<()> {
-    let all = store.devices_all().await?;
+async fn admit(desk: &Desk<'_>, which: &str, out: &mut String) -> anyhow::Result<()> {
+    let all = desk.store.devices_all().await?;
     let mut orgs: Vec<&str> = all.iter().map(|r| r.org.as_str()).collect();
     orgs.sort_unstable();
     orgs.dedup();
@@ -126,11 +166,17 @@ async fn admit(store: &Store, which: &str, out: &mut dyn Write) -> anyhow::Resul
             twin.name
         );
     }
-    store.device_restore(&found.id).await?;
+    match &desk.bench {
+        Some(bench) => {
+            let admitted = bench.leases.admit_again(&found.org, &found.id).await;
+            admitted.map(drop)?;
+        }
+        None => drop(desk.store.device_restore(&found.id).await?),
+    }
     Ok(writeln!(out, "admitted {} ({})", found.name, found.id)?)
 }
 
-async fn list(store: &Store, out: &mut dyn Write) -> anyhow::Result<()> {
+async fn list(store: &Store, out: &mut String) -> anyhow::Result<()> {
     let leases = store.leases_all().await?;
     writeln!(
         out,

@@ -1,20 +1,23 @@
-//! `hostd key create | list | revoke`, while the server is stopped.
+//! `hostd key create | list | revoke`.
 
+use std::fmt::Write as _;
 use std::io::Write;
 
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
+use serde::{Deserialize, Serialize};
 
+use crate::operator::{self, Desk, Order};
 use base::clock;
 use base::config::Config;
 use identity::Identity;
-use identity::offline::with_identity;
 
 /// Seconds of a day, for `--days`.
 const DAY_S: u64 = 24 * 3600;
 
-/// API keys, while the server is stopped.
-#[derive(Debug, Subcommand)]
+/// API keys, by the server that runs on the data folder, or here while none runs.
+#[derive(Debug, Subcommand, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum KeyCommand {
     /// Make a key and print it; it is not shown again
     Create(Create),
@@ -24,7 +27,7 @@ pub enum KeyCommand {
     Revoke(Revoke),
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize, Deserialize)]
 pub struct Create {
     /// Login of the user that the key acts for
     #[arg(long, default_value = "owner", value_name = "LOGIN")]
@@ -40,7 +43,7 @@ pub struct Create {
     days: Option<u32>,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize, Deserialize)]
 pub struct Revoke {
     /// Key id: the middle part of the key
     kid: String,
@@ -50,24 +53,23 @@ impl KeyCommand {
     /// Do what the command line says, on the data folder of `config`.
     ///
     /// # Errors
-    /// The folder is in use or unreadable, or the command asks for what is not there.
-    pub fn run(&self, config: &Config, out: &mut dyn Write) -> anyhow::Result<()> {
-        let create = matches!(self, Self::Create(_));
-        with_identity(
-            &config.data_dir,
-            &config.auth.key_prefix,
-            create,
-            async |identity| match self {
-                Self::Create(verb) => verb.run(identity, out).await.context("create the key"),
-                Self::List => list(identity, out).await.context("list the keys"),
-                Self::Revoke(verb) => verb.run(identity, out).await.context("revoke the key"),
-            },
-        )?
+    /// The folder has no store or cannot be used, or the command asks for what is not there.
+    pub fn run(self, config: &Config, out: &mut dyn Write) -> anyhow::Result<()> {
+        operator::run(config, &Order::Key(self), out)
+    }
+
+    pub(crate) async fn carry_out(&self, desk: &Desk<'_>, out: &mut String) -> anyhow::Result<()> {
+        let identity = desk.identity;
+        match self {
+            Self::Create(verb) => verb.run(identity, out).await.context("create the key"),
+            Self::List => list(identity, out).await.context("list the keys"),
+            Self::Revoke(verb) => verb.run(identity, out).await.context("revoke the key"),
+        }
     }
 }
 
 impl Create {
-    async fn run(&self, identity: &Identity, out: &mut dyn Write) -> anyhow::Result<()> {
+    async fn run(&self, identity: &Identity, out: &mut String) -> anyhow::Result<()> {
         let Some(user) = identity.user_by_login(&self.user).await? else {
             bail!("there is no user {}; see hostd user list", self.user);
         };
@@ -81,14 +83,14 @@ impl Create {
 }
 
 impl Revoke {
-    async fn run(&self, identity: &Identity, out: &mut dyn Write) -> anyhow::Result<()> {
+    async fn run(&self, identity: &Identity, out: &mut String) -> anyhow::Result<()> {
         identity.revoke(&self.kid).await?;
         writeln!(out, "revoked {}", self.kid)?;
         Ok(())
     }
 }
 
-async fn list(identity: &Identity, out: &mut dyn Write) -> anyhow::Result<()> {
+async fn list(identity: &Identity, out: &mut String) -> anyhow::Result<()> {
     let users = identity.users().await?;
     let when = |at: Option<u64>| at.map_or_else(|| "never".to_owned(), clock::text);
     writeln!(

@@ -1,18 +1,21 @@
-//! `hostd org add | list | trust`, while the server is stopped.
+//! `hostd org add | list | trust`.
 
+use std::fmt::Write as _;
 use std::io::Write;
 
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
+use serde::{Deserialize, Serialize};
 
+use crate::operator::{self, Desk, Order};
 use base::clock;
 use base::config::Config;
 use identity::Identity;
-use identity::offline::{with_identity, with_store};
 use store::{Store, orgs};
 
-/// Organisations, while the server is stopped.
-#[derive(Debug, Subcommand)]
+/// Organisations, by the server that runs on the data folder, or here while none runs.
+#[derive(Debug, Subcommand, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum OrgCommand {
     /// Add an organisation; its first user is added with `hostd user add --org`
     Add {
@@ -27,7 +30,7 @@ pub enum OrgCommand {
     Trust(Trust),
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize, Deserialize)]
 pub struct Trust {
     /// Name of the organisation
     name: String,
@@ -43,26 +46,26 @@ impl OrgCommand {
     /// Do what the command line says, on the data folder of `config`.
     ///
     /// # Errors
-    /// The folder is in use or unreadable, or the name is malformed or taken.
-    pub fn run(&self, config: &Config, out: &mut dyn Write) -> anyhow::Result<()> {
-        let (data, prefix) = (&config.data_dir, &config.auth.key_prefix);
+    /// The folder has no store or cannot be used, or the name is malformed or taken.
+    pub fn run(self, config: &Config, out: &mut dyn Write) -> anyhow::Result<()> {
+        operator::run(config, &Order::Org(self), out)
+    }
+
+    pub(crate) async fn carry_out(&self, desk: &Desk<'_>, out: &mut String) -> anyhow::Result<()> {
+        let identity = desk.identity;
         match self {
-            Self::Add { name } => with_identity(data, prefix, false, async |identity| {
+            Self::Add { name } => {
                 let added = add(identity, name, out).await;
                 added.context("add the organisation")
-            })?,
-            Self::List => with_identity(data, prefix, false, async |identity| {
-                list(identity, out).await.context("list the organisations")
-            })?,
-            Self::Trust(verb) => with_store(data, async |store| {
-                verb.run(store, out).await.context("trust refs")
-            })?,
+            }
+            Self::List => list(identity, out).await.context("list the organisations"),
+            Self::Trust(verb) => verb.run(desk.store, out).await.context("trust refs"),
         }
     }
 }
 
 impl Trust {
-    async fn run(&self, store: &Store, out: &mut dyn Write) -> anyhow::Result<()> {
+    async fn run(&self, store: &Store, out: &mut String) -> anyhow::Result<()> {
         let name = self.name.clone();
         let Some(org) = store.read(move |s| orgs::by_name(s, &name)).await? else {
             bail!("find the organisation {}; see hostd org list", self.name);
@@ -80,14 +83,14 @@ fn words(refs: &[String]) -> String {
     }
 }
 
-async fn add(identity: &Identity, name: &str, out: &mut dyn Write) -> anyhow::Result<()> {
+async fn add(identity: &Identity, name: &str, out: &mut String) -> anyhow::Result<()> {
     match identity.org_add(name).await? {
         Some(org) => Ok(writeln!(out, "{}", org.id)?),
         None => bail!("use the name {name}: there is an organisation with it"),
     }
 }
 
-async fn list(identity: &Identity, out: &mut dyn Write) -> anyhow::Result<()> {
+async fn list(identity: &Identity, out: &mut String) -> anyhow::Result<()> {
     let users = identity.users().await?;
     writeln!(
         out,

@@ -1,13 +1,15 @@
-//! `hostd secret set | list | remove`, while the server is stopped.
+//! `hostd secret set | list | remove`.
 
+use std::fmt::Write as _;
 use std::io::{BufRead, Read, Write};
 
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
+use serde::{Deserialize, Serialize};
 
-use base::clock::{self, Clock};
+use crate::operator::{self, Desk, Hidden, Order as OperatorOrder};
+use base::clock;
 use base::config::Config;
-use identity::offline::with_store;
 use store::Store;
 use store::orgs::{self, Org};
 use vault::{NewSecret, State, VALUE_BYTES, Vault, Writer};
@@ -15,7 +17,7 @@ use vault::{NewSecret, State, VALUE_BYTES, Vault, Writer};
 /// Who is told to have written what the command line writes.
 const BY: &str = "command line";
 
-/// Secrets of organisations for their jobs, while the server is stopped.
+/// Secrets of organisations for their jobs, by the server that runs on the data folder, or here while none runs.
 #[derive(Debug, Subcommand)]
 pub enum SecretCommand {
     /// Write a secret; its value is read from standard input
@@ -28,7 +30,7 @@ pub enum SecretCommand {
     Remove(Named),
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize, Deserialize)]
 pub struct Set {
     #[command(flatten)]
     named: Named,
@@ -41,7 +43,7 @@ pub struct Set {
     all_refs: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize, Deserialize)]
 pub struct Named {
     /// Name of the secret: capital letters, digits and _
     name: String,
@@ -50,13 +52,22 @@ pub struct Named {
     org: String,
 }
 
+/// What is ordered about secrets, with the value that was read.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    Set(Set, Hidden),
+    List,
+    Remove(Named),
+}
+
 impl SecretCommand {
     /// Do what the command line says, on the data folder of `config`. A value comes from standard
     /// input.
     ///
     /// # Errors
-    /// The folder is in use or unreadable, or the command asks for what is not there.
-    pub fn run(&self, config: &Config, out: &mut dyn Write) -> anyhow::Result<()> {
+    /// The folder has no store or cannot be used, or the command asks for what is not there.
+    pub fn run(self, config: &Config, out: &mut dyn Write) -> anyhow::Result<()> {
         self.run_with(config, &mut std::io::stdin().lock(), out)
     }
 
@@ -65,25 +76,37 @@ impl SecretCommand {
     /// # Errors
     /// As [`SecretCommand::run`].
     pub(crate) fn run_with(
-        &self,
+        self,
         config: &Config,
         input: &mut dyn BufRead,
         out: &mut dyn Write,
     ) -> anyhow::Result<()> {
-        with_store(&config.data_dir, async |store| {
-            let vault = Vault::new(&config.data_dir, store.clone(), Clock::system());
-            match self {
-                Self::Set(verb) => {
-                    let set = verb.run(store, &vault, input, out).await;
-                    set.context("set the secret")
-                }
-                Self::List => list(store, &vault, out).await.context("list the secrets"),
-                Self::Remove(named) => {
-                    let removed = named.remove(store, &vault, out).await;
-                    removed.context("remove the secret")
-                }
+        let order = match self {
+            Self::Set(verb) => {
+                let value = value(input).context("set the secret")?;
+                Order::Set(verb, Hidden::new(value))
             }
-        })?
+            Self::List => Order::List,
+            Self::Remove(named) => Order::Remove(named),
+        };
+        operator::run(config, &OperatorOrder::Secret(order), out)
+    }
+}
+
+impl Order {
+    pub(crate) async fn carry_out(&self, desk: &Desk<'_>, out: &mut String) -> anyhow::Result<()> {
+        let (store, vault) = (desk.store, desk.vault);
+        match self {
+            Self::Set(verb, value) => {
+                let set = verb.run(store, vault, value, out).await;
+                set.context("set the secret")
+            }
+            Self::List => list(store, vault, out).await.context("list the secrets"),
+            Self::Remove(named) => {
+                let removed = named.remove(store, vault, out).await;
+                removed.context("remove the secret")
+            }
+        }
     }
 }
 
@@ -92,8 +115,8 @@ impl Set {
         &self,
         store: &Store,
         vault: &Vault,
-        input: &mut dyn BufRead,
-        out: &mut dyn Write,
+        value: &Hidden,
+        out: &mut String,
     ) -> anyhow::Result<()> {
         let by = self.named.writer(store).await?;
         let refs = match self.refs.as_slice() {
@@ -102,7 +125,7 @@ impl Set {
         };
         let new = NewSecret {
             name: self.named.name.clone(),
-            value: value(input)?,
+            value: value.expose().to_owned(),
             refs,
         };
         let (shown, is_new) = vault.put(&by, new).await?;
@@ -112,12 +135,7 @@ impl Set {
 }
 
 impl Named {
-    async fn remove(
-        &self,
-        store: &Store,
-        vault: &Vault,
-        out: &mut dyn Write,
-    ) -> anyhow::Result<()> {
+    async fn remove(&self, store: &Store, vault: &Vault, out: &mut String) -> anyhow::Result<()> {
         let by = self.writer(store).await?;
         vault.remove(&by, &self.name).await?;
         Ok(writeln!(out, "removed {}", self.name)?)
@@ -154,7 +172,7 @@ pub(super) fn value(input: &mut dyn BufRead) -> anyhow::Result<String> {
     Ok(text)
 }
 
-async fn list(store: &Store, vault: &Vault, out: &mut dyn Write) -> anyhow::Result<()> {
+async fn list(store: &Store, vault: &Vault, out: &mut String) -> anyhow::Result<()> {
     writeln!(
         out,
         "{:<16}  {:<32}  {:<9}  {:<20}  refs",

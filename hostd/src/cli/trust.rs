@@ -1,16 +1,19 @@
-//! `hostd trust add | list | remove`, while the server is stopped.
+//! `hostd trust add | list | remove`.
 
+use std::fmt::Write as _;
 use std::io::Write;
 
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
+use serde::{Deserialize, Serialize};
 
+use crate::operator::{self, Desk, Order};
 use base::config::Config;
-use identity::offline::with_identity;
 use identity::{Identity, NewRule, TTL_S_DEFAULT};
 
-/// Trust rules for CI runs, while the server is stopped.
-#[derive(Debug, Subcommand)]
+/// Trust rules for CI runs, by the server that runs on the data folder, or here while none runs.
+#[derive(Debug, Subcommand, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum TrustCommand {
     /// Let the CI runs of a repository in, to every device of the organisation
     Add(Add),
@@ -23,7 +26,7 @@ pub enum TrustCommand {
     },
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize, Deserialize)]
 pub struct Add {
     /// owner/name, or owner/* for all of an owner's repositories
     repository: String,
@@ -45,23 +48,23 @@ impl TrustCommand {
     /// Do what the command line says, on the data folder of `config`.
     ///
     /// # Errors
-    /// The folder is in use or unreadable, or the command asks for what is not there.
-    pub fn run(&self, config: &Config, out: &mut dyn Write) -> anyhow::Result<()> {
-        with_identity(
-            &config.data_dir,
-            &config.auth.key_prefix,
-            matches!(self, Self::Add(_)),
-            async |identity| match self {
-                Self::Add(verb) => verb.run(identity, out).await.context("add the rule"),
-                Self::List => list(identity, out).await.context("list the rules"),
-                Self::Remove { id } => remove(identity, id, out).await.context("remove the rule"),
-            },
-        )?
+    /// The folder has no store or cannot be used, or the command asks for what is not there.
+    pub fn run(self, config: &Config, out: &mut dyn Write) -> anyhow::Result<()> {
+        operator::run(config, &Order::Trust(self), out)
+    }
+
+    pub(crate) async fn carry_out(&self, desk: &Desk<'_>, out: &mut String) -> anyhow::Result<()> {
+        let identity = desk.identity;
+        match self {
+            Self::Add(verb) => verb.run(identity, out).await.context("add the rule"),
+            Self::List => list(identity, out).await.context("list the rules"),
+            Self::Remove { id } => remove(identity, id, out).await.context("remove the rule"),
+        }
     }
 }
 
 impl Add {
-    async fn run(&self, identity: &Identity, out: &mut dyn Write) -> anyhow::Result<()> {
+    async fn run(&self, identity: &Identity, out: &mut String) -> anyhow::Result<()> {
         let Some(user) = identity.user_by_login(&self.user).await? else {
             bail!("find the user {}; see hostd user list", self.user);
         };
@@ -77,7 +80,7 @@ impl Add {
     }
 }
 
-async fn list(identity: &Identity, out: &mut dyn Write) -> anyhow::Result<()> {
+async fn list(identity: &Identity, out: &mut String) -> anyhow::Result<()> {
     let orgs = identity.orgs().await?;
     writeln!(
         out,
@@ -100,7 +103,7 @@ async fn list(identity: &Identity, out: &mut dyn Write) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn remove(identity: &Identity, id: &str, out: &mut dyn Write) -> anyhow::Result<()> {
+async fn remove(identity: &Identity, id: &str, out: &mut String) -> anyhow::Result<()> {
     if !identity.all_rules().iter().any(|rule| rule.id == id) {
         bail!("find the rule {id}; see hostd trust list");
     }

@@ -1,17 +1,19 @@
-//! `hostd user add | list | password | code | disable | enable`, while the server is stopped.
+//! `hostd user add | list | password | code | disable | enable`.
 
+use std::fmt::Write as _;
 use std::io::{BufRead, Read, Write};
 
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand, ValueEnum};
+use serde::{Deserialize, Serialize};
 
+use crate::operator::{self, Desk, Hidden, Order as OperatorOrder};
 use base::clock;
 use base::config::Config;
-use identity::offline::with_identity;
 use identity::{CODE_TTL_S, Identity, PASSWORD_CHARS};
 use store::users::{Role, User};
 
-/// Users, while the server is stopped.
+/// Users, by the server that runs on the data folder, or here while none runs.
 #[derive(Debug, Subcommand)]
 pub enum UserCommand {
     /// Add a user and print a one-time sign-in code
@@ -28,7 +30,7 @@ pub enum UserCommand {
     Enable(Named),
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize, Deserialize)]
 pub struct Add {
     /// Name to sign in with
     login: String,
@@ -40,17 +42,30 @@ pub struct Add {
     org: String,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize, Deserialize)]
 pub struct Named {
     /// Name that the user signs in with
     login: String,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
+#[derive(Debug, Clone, Copy, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 enum RoleName {
     Member,
     Admin,
     Owner,
+}
+
+/// What is ordered about users, with the password that was read.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    Add(Add),
+    List,
+    Password(Named, Hidden),
+    Code(Named),
+    Disable(Named),
+    Enable(Named),
 }
 
 impl UserCommand {
@@ -58,8 +73,8 @@ impl UserCommand {
     /// standard input.
     ///
     /// # Errors
-    /// The folder is in use or unreadable, or the command asks for what is not there.
-    pub fn run(&self, config: &Config, out: &mut dyn Write) -> anyhow::Result<()> {
+    /// The folder has no store or cannot be used, or the command asks for what is not there.
+    pub fn run(self, config: &Config, out: &mut dyn Write) -> anyhow::Result<()> {
         self.run_with(config, &mut std::io::stdin().lock(), out)
     }
 
@@ -68,44 +83,57 @@ impl UserCommand {
     /// # Errors
     /// As [`UserCommand::run`].
     pub(crate) fn run_with(
-        &self,
+        self,
         config: &Config,
         input: &mut dyn BufRead,
         out: &mut dyn Write,
     ) -> anyhow::Result<()> {
-        let create = matches!(self, Self::Add(_));
-        with_identity(
-            &config.data_dir,
-            &config.auth.key_prefix,
-            create,
-            async |identity| match self {
-                Self::Add(verb) => verb.run(identity, out).await.context("add the user"),
-                Self::List => list(identity, out).await.context("list the users"),
-                Self::Password(named) => {
-                    let set = set_password(identity, named, input, out).await;
-                    set.context("set the password")
-                }
-                Self::Code(named) => {
-                    let user = named.find(identity).await?;
-                    print_code(identity, &user, out)
-                        .await
-                        .context("make a code")
-                }
-                Self::Disable(named) => {
-                    let disabled = set_disabled(identity, named, true, out).await;
-                    disabled.context("disable the user")
-                }
-                Self::Enable(named) => {
-                    let enabled = set_disabled(identity, named, false, out).await;
-                    enabled.context("enable the user")
-                }
-            },
-        )?
+        let order = match self {
+            Self::Add(verb) => Order::Add(verb),
+            Self::List => Order::List,
+            Self::Password(named) => {
+                let read = read_password(&named, input, out);
+                let password = read.context("read the password")?;
+                Order::Password(named, password)
+            }
+            Self::Code(named) => Order::Code(named),
+            Self::Disable(named) => Order::Disable(named),
+            Self::Enable(named) => Order::Enable(named),
+        };
+        operator::run(config, &OperatorOrder::User(order), out)
+    }
+}
+
+impl Order {
+    pub(crate) async fn carry_out(&self, desk: &Desk<'_>, out: &mut String) -> anyhow::Result<()> {
+        let identity = desk.identity;
+        match self {
+            Self::Add(verb) => verb.run(identity, out).await.context("add the user"),
+            Self::List => list(identity, out).await.context("list the users"),
+            Self::Password(named, password) => {
+                let set = set_password(identity, named, password, out).await;
+                set.context("set the password")
+            }
+            Self::Code(named) => {
+                let user = named.find(identity).await?;
+                print_code(identity, &user, out)
+                    .await
+                    .context("make a code")
+            }
+            Self::Disable(named) => {
+                let disabled = set_disabled(identity, named, true, out).await;
+                disabled.context("disable the user")
+            }
+            Self::Enable(named) => {
+                let enabled = set_disabled(identity, named, false, out).await;
+                enabled.context("enable the user")
+            }
+        }
     }
 }
 
 impl Add {
-    async fn run(&self, identity: &Identity, out: &mut dyn Write) -> anyhow::Result<()> {
+    async fn run(&self, identity: &Identity, out: &mut String) -> anyhow::Result<()> {
         let role = match self.role {
             RoleName::Member => Role::Member,
             RoleName::Admin => Role::Admin,
@@ -125,7 +153,7 @@ impl Named {
     }
 }
 
-async fn print_code(identity: &Identity, user: &User, out: &mut dyn Write) -> anyhow::Result<()> {
+async fn print_code(identity: &Identity, user: &User, out: &mut String) -> anyhow::Result<()> {
     let code = identity.issue_code(&user.id).await?;
     let minutes = CODE_TTL_S / 60;
     writeln!(
@@ -137,17 +165,15 @@ async fn print_code(identity: &Identity, user: &User, out: &mut dyn Write) -> an
     Ok(())
 }
 
-async fn set_password(
-    identity: &Identity,
+fn read_password(
     named: &Named,
     input: &mut dyn BufRead,
     out: &mut dyn Write,
-) -> anyhow::Result<()> {
-    let user = named.find(identity).await?;
+) -> anyhow::Result<Hidden> {
     writeln!(
         out,
         "new password for {} (one line on standard input):",
-        user.login
+        named.login
     )?;
     out.flush()?;
     let mut line = String::new();
@@ -156,7 +182,19 @@ async fn set_password(
     input.take(bytes_max).read_line(&mut line)?;
     let password = line.strip_suffix('\n').unwrap_or(&line);
     let password = password.strip_suffix('\r').unwrap_or(password);
-    identity.user_set_password(&user.id, password).await?;
+    Ok(Hidden::new(password.to_owned()))
+}
+
+async fn set_password(
+    identity: &Identity,
+    named: &Named,
+    password: &Hidden,
+    out: &mut String,
+) -> anyhow::Result<()> {
+    let user = named.find(identity).await?;
+    identity
+        .user_set_password(&user.id, password.expose())
+        .await?;
     writeln!(out, "the password of {} is set", user.login)?;
     Ok(())
 }
@@ -165,7 +203,7 @@ async fn set_disabled(
     identity: &Identity,
     named: &Named,
     disabled: bool,
-    out: &mut dyn Write,
+    out: &mut String,
 ) -> anyhow::Result<()> {
     let user = named.find(identity).await?;
     identity.user_set_disabled(&user.id, disabled).await?;
@@ -174,7 +212,7 @@ async fn set_disabled(
     Ok(())
 }
 
-async fn list(identity: &Identity, out: &mut dyn Write) -> anyhow::Result<()> {
+async fn list(identity: &Identity, out: &mut String) -> anyhow::Result<()> {
     let orgs = identity.orgs().await?;
     writeln!(
         out,

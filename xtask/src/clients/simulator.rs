@@ -44,16 +44,12 @@ impl Simulator {
     /// Starts it; `folder`, which is empty, is for its data and its ready file.
     pub(super) fn start(hostd: &Path, kind: &BenchKind, folder: &Path) -> Result<Self> {
         let ready = folder.join("ready.json");
-        let mut code = String::new();
+        let data = folder.join("data");
         let mut command = Command::new(hostd);
         command.env_remove(cache::SWITCH);
         match kind {
             BenchKind::Pod(args) => command.arg("pod-sim").args(*args),
-            BenchKind::Server => {
-                let data = folder.join("data");
-                code = add_owner(hostd, &data)?;
-                command.args(["serve", "--demo", "--data-dir"]).arg(data)
-            }
+            BenchKind::Server => command.args(["serve", "--demo", "--data-dir"]).arg(&data),
         };
         let child = command
             .args(["--listen", "127.0.0.1:0", "--ready-file"])
@@ -86,7 +82,7 @@ impl Simulator {
                     base,
                     key: read(&content["api_key"])?,
                     device: read(&content["devices"][0]["name"])?,
-                    code,
+                    code: add_owner(hostd, &data)?,
                     hostd: hostd.to_owned(),
                 });
             }
@@ -110,7 +106,7 @@ impl Simulator {
     }
 }
 
-/// Adds a person to the data of a server that does not run yet, and returns the sign-in code.
+/// Adds a person to the data of a running server, and returns the sign-in code.
 fn add_owner(hostd: &Path, data: &Path) -> Result<String> {
     let added = Command::new(hostd)
         .env_remove(cache::SWITCH)

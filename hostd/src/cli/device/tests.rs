@@ -4,7 +4,9 @@ use clap::Parser;
 use tempfile::TempDir;
 
 use super::*;
+use identity::offline::with_store;
 use lab::leases::Why;
+use store::Store;
 use store::leases::OwedRecord;
 
 #[derive(Debug, Parser)]

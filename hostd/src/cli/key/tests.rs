@@ -6,7 +6,10 @@ use tempfile::TempDir;
 use super::*;
 use crate::cli::org::OrgCommand;
 use crate::cli::user::UserCommand;
+use base::private;
 use identity::Origin;
+use identity::offline::with_identity;
+use std::time::Duration;
 use store::Store;
 
 #[derive(Debug, Parser)]
@@ -25,7 +28,15 @@ enum Verb {
     Org(OrgCommand),
 }
 
+/// With a store, as a server leaves it.
 fn config(dir: &TempDir) -> Config {
+    let config = bare(dir);
+    private::data_folder(&config.data_dir).unwrap();
+    drop(Store::open(&config.data_dir, 4).unwrap());
+    config
+}
+
+fn bare(dir: &TempDir) -> Config {
     let mut config = Config {
         data_dir: dir.path().join("data"),
         ..Config::default()
@@ -54,7 +65,7 @@ fn run(config: &Config, line: &[&str]) -> Result<String, String> {
 /// What a server on this folder says of a key.
 fn verdict(config: &Config, key: &str) -> &'static str {
     let header = format!("ApiKey {key}");
-    with_identity(&config.data_dir, "bk", false, async |identity| {
+    with_identity(&config.data_dir, "bk", async |identity| {
         identity
             .authenticate(Some(&header), None, None)
             .map_or_else(identity::AuthError::code, |_| "ok")
@@ -96,12 +107,6 @@ fn a_key_is_made_listed_and_revoked() {
 fn wrong_orders_are_refused_by_name() {
     let dir = TempDir::new().unwrap();
     let config = config(&dir);
-    let list = run(&config, &["key", "list"]).unwrap_err();
-    assert!(
-        list.contains("find a store in") && list.contains("--data-dir"),
-        "{list}"
-    );
-    assert!(!config.data_dir.exists(), "a mistyped folder is not made");
     let user = run(&config, &["key", "create", "--user", "nobody"]).unwrap_err();
     assert!(user.contains("there is no user nobody"), "{user}");
     let scope = run(&config, &["key", "create", "--scope", "bench:everything"]).unwrap_err();
@@ -119,18 +124,45 @@ fn wrong_orders_are_refused_by_name() {
 }
 
 #[test]
-fn a_running_server_keeps_the_folder() {
+fn a_folder_without_a_store_is_refused_and_left_as_it_is() {
+    let dir = TempDir::new().unwrap();
+    let config = bare(&dir);
+    for line in [
+        &["key", "create"][..],
+        &["key", "list"],
+        &["user", "add", "ann"],
+        &["org", "add", "acme"],
+    ] {
+        let refused = run(&config, line).unwrap_err();
+        let named = config.data_dir.to_string_lossy();
+        assert!(
+            refused.contains("find a store in")
+                && refused.contains(&*named)
+                && refused.contains("--data-dir"),
+            "{refused}"
+        );
+        assert!(!config.data_dir.exists(), "a mistyped folder is not made");
+    }
+    // As the current folder of a shell.
+    std::fs::create_dir(&config.data_dir).unwrap();
+    run(&config, &["key", "create"]).unwrap_err();
+    assert_eq!(std::fs::read_dir(&config.data_dir).unwrap().count(), 0);
+}
+
+#[test]
+fn a_process_that_keeps_the_folder_and_does_not_answer_is_waited_for_and_named() {
     let dir = TempDir::new().unwrap();
     let config = config(&dir);
-    run(&config, &["key", "create"]).unwrap();
+    let order = Order::Key(KeyCommand::List);
+    let listed = |wait| operator::carried_out(&config.data_dir, "bk", &order, wait);
     let store = Store::open(&config.data_dir, 4).unwrap();
-    let locked = run(&config, &["key", "list"]).unwrap_err();
-    assert!(
-        locked.contains("another hostd is using it; stop that one first"),
-        "{locked}"
-    );
-    drop(store);
-    run(&config, &["key", "list"]).unwrap();
+    let locked = listed(Duration::ZERO).unwrap_err().to_string();
+    assert!(locked.contains("does not answer on admin.sock"), "{locked}");
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| listed(Duration::from_secs(60)).unwrap());
+        drop(store);
+        waiting.join().unwrap();
+    });
 }
 
 #[test]
@@ -142,7 +174,7 @@ fn a_user_is_added_gets_a_password_and_is_shut_out() {
     let word = b"correct horse battery\r\nmore\n";
     let set = run_with(&config, &["user", "password", "ann"], word).unwrap();
     assert!(set.ends_with("the password of ann is set\n"), "{set}");
-    with_identity(&config.data_dir, "bk", false, async |identity| {
+    with_identity(&config.data_dir, "bk", async |identity| {
         let password = "correct horse battery".to_owned();
         let here = Origin::Address(None);
         identity
@@ -182,6 +214,8 @@ fn a_user_is_added_gets_a_password_and_is_shut_out() {
     assert!(last.contains("last enabled owner"), "{last}");
     let unknown = run(&config, &["user", "code", "bob"]).unwrap_err();
     assert_eq!(unknown, "find the user bob; see hostd user list");
+    let unknown = run_with(&config, &["user", "password", "bob"], word).unwrap_err();
+    assert!(unknown.contains("find the user bob"), "{unknown}");
     assert!(
         run(&config, &["user", "code", "owner"])
             .unwrap()

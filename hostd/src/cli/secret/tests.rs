@@ -1,7 +1,9 @@
 //! The offline commands, each run as the command line runs it, on a data folder of its own.
 
+use base::clock::Clock;
+use base::private;
 use clap::{Parser, Subcommand};
-use identity::offline::with_identity;
+use identity::offline::{with_identity, with_store};
 use tempfile::TempDir;
 
 use super::*;
@@ -25,7 +27,9 @@ fn folder() -> (TempDir, Config) {
         data_dir: dir.path().join("data"),
         ..Config::default()
     };
-    with_identity(&config.data_dir, "bk", true, async |identity| {
+    private::data_folder(&config.data_dir).unwrap();
+    drop(Store::open(&config.data_dir, 4).unwrap());
+    with_identity(&config.data_dir, "bk", async |identity| {
         identity.bootstrap().await.unwrap();
         identity.org_add("acme").await.unwrap();
     })
