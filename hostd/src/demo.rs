@@ -10,6 +10,7 @@ use anyhow::{Context, bail};
 use serde_json::json;
 
 use crate::benches;
+use crate::http::people::SIGN_IN;
 use crate::services::Services;
 use base::config::Config;
 use store::devices::DeviceRecord;
@@ -99,7 +100,7 @@ pub(crate) fn print_welcome(url: &str, demo: &Demo, services: &Services) {
 /// Print the one-time link of a first start.
 pub(crate) fn print_sign_in(url: &str, code: &str) {
     print(&format!(
-        "Sign in as owner with this one-time code, within 15 minutes:\n\n  \
+        "Sign in as owner with this one-time code, within 15 minutes, at {url}{SIGN_IN} or by\n\n  \
          curl -s -H 'Content-Type: application/json' -d '{{\"code\":\"{code}\"}}' {url}/api/auth/session\n"
     ));
 }

@@ -35,6 +35,9 @@ impl Client {
             agent: Agent::config_builder()
                 .http_status_as_error(false)
                 .allow_non_standard_methods(true)
+                // A test sees where an answer leads.
+                .max_redirects(0)
+                .max_redirects_will_error(false)
                 .build()
                 .into(),
             url: url.to_owned(),

@@ -30,6 +30,7 @@ fn health_readiness_metrics() {
         Some("text/plain; version=0.0.4; charset=utf-8")
     );
     for path in [
+        "/",
         "/healthz",
         "/readyz",
         "/metrics",

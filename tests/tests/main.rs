@@ -33,6 +33,7 @@ mod many_jobs;
 mod names;
 mod openapi;
 mod orders;
+mod pages;
 mod parts;
 mod people;
 mod plugins;

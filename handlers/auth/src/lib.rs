@@ -19,6 +19,7 @@ mod scope;
 mod session;
 mod session_current;
 mod session_end;
+mod sign_in;
 mod token;
 mod user;
 mod user_code;
@@ -33,6 +34,9 @@ pub static ROUTES: &[guest::Route] = &[
     session::ROUTE,
     session_current::ROUTE,
     session_end::ROUTE,
+    sign_in::show::ROUTE,
+    sign_in::enter::ROUTE,
+    sign_in::leave::ROUTE,
     refresh::ROUTE,
     password::ROUTE,
     user_list::ROUTE,

@@ -17,13 +17,13 @@ use crate::token;
 const COOKIE: &str = "hostd_session";
 
 /// Longest login, in characters.
-const LOGIN_CHARS_MAX: usize = 128;
+pub(crate) const LOGIN_CHARS_MAX: usize = 128;
 
 /// Longest password, in characters. Hashing is deliberately slow, so its input is bounded.
-const PASSWORD_CHARS_MAX: usize = 256;
+pub(crate) const PASSWORD_CHARS_MAX: usize = 256;
 
 /// Longest one-time code, in characters.
-const CODE_CHARS_MAX: usize = 128;
+pub(crate) const CODE_CHARS_MAX: usize = 128;
 
 pub(crate) const ROUTE: Route = Route {
     name: "auth.session",

@@ -24,6 +24,7 @@ pub static ROUTES: &[guest::Route] = &[
     project::create::ROUTE,
     project::get::ROUTE,
     project::remove::ROUTE,
+    project::report::ROUTE,
     upload::begin::ROUTE,
     upload::put::ROUTE,
     board::create::ROUTE,

@@ -9,6 +9,7 @@ pub(crate) mod create;
 pub(crate) mod get;
 pub(crate) mod list;
 pub(crate) mod remove;
+pub(crate) mod report;
 
 /// The placeholder of the path, and what it is.
 pub(crate) const ID: (&str, &str) = ("id", "Project id.");

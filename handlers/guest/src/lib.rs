@@ -20,6 +20,7 @@ mod fields;
 pub mod form;
 mod members;
 mod openapi;
+pub mod page;
 mod query;
 mod refusal;
 mod request;

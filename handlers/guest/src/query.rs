@@ -28,8 +28,16 @@ impl Query {
                 "the query string is over {QUERY_BYTES_MAX} bytes"
             )));
         }
+        Self::of_form(query)
+    }
+
+    /// Those of a form that a page sends as `application/x-www-form-urlencoded`, whose length the route's body limit bounds.
+    ///
+    /// # Errors
+    /// 400: badly encoded, too many, or a parameter given twice.
+    pub fn of_form(form: &str) -> Result<Self, ApiError> {
         let mut pairs: Vec<(String, String)> = Vec::new();
-        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        for pair in form.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             let (name, value) = (decode(name)?, decode(value)?);
             if pairs.iter().any(|(n, _)| *n == name) {

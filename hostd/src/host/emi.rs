@@ -300,6 +300,21 @@ impl w::Host for View<'_> {
         })
     }
 
+    async fn read_artifact(
+        &mut self,
+        run: String,
+        name: String,
+    ) -> Result<(w::Artifact, Resource<BodyStream>), w::Error> {
+        let org = self.analyst()?.org().to_owned();
+        let found = self.analysis.artifact(&org, &run, &name).await;
+        let (_, signed) = found.map_err(|e| self.emi_error(e))?;
+        let signed = w::Signed {
+            expires: signed.expires_s,
+            signature: signed.signature,
+        };
+        self.open_artifact(org, run, name, signed).await
+    }
+
     async fn open_artifact(
         &mut self,
         org: String,

@@ -14,12 +14,13 @@ use identity::Verified;
 use crate::http::gateway::is_foreign;
 use crate::http::origin::{self, FORWARDED_PROTO};
 use crate::http::peer::{FORWARDED_FOR, Peer};
+use crate::http::people;
 
 /// The scope of all that they may do.
 const SCOPE: &str = "emi:analyze";
 
 /// How the paths of all that begin. A plugin's endpoints may ask for the same scope.
-const PATHS: [&str; 2] = ["/api/emi/", "/api/local/"];
+const PATHS: [&str; 3] = ["/api/emi/", "/api/local/", people::BOARDS];
 
 /// What proxies add: behind one, the other end of the connection says nothing about who asks.
 const OF_PROXIES: [HeaderName; 6] = [

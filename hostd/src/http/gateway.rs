@@ -31,6 +31,7 @@ use crate::http::metrics::Sources;
 use crate::http::native::{self, Native};
 use crate::http::origin;
 use crate::http::peer::{self, Peer};
+use crate::http::people;
 use crate::http::rate::Rate;
 use crate::http::relay::Relayed;
 use crate::http::routes::{API_BASE, Entry, Match, PATH_BYTES_MAX, RouteTable};
@@ -39,7 +40,7 @@ use crate::plugin::{Loaded, Plugins};
 use crate::services::Services;
 use base::config::Proxies;
 use base::live::{BoxedLive, Over};
-use identity::Verified;
+use identity::{Credential, Verified};
 
 mod answer;
 mod call;
@@ -95,6 +96,16 @@ struct Admitted<'t> {
 struct Refusal {
     route: String,
     error: ApiError,
+    /// A session could open the route, so somebody in a browser may sign in.
+    takes_session: bool,
+}
+
+impl Refusal {
+    /// The way to the page to sign in, if the request lacks no more than a session and somebody can act on it.
+    fn sign_in(&self, head: &Parts) -> Option<Response<ResponseBody>> {
+        let lacks_session = self.takes_session && self.error.status() == StatusCode::UNAUTHORIZED;
+        lacks_session.then(|| people::sign_in(head)).flatten()
+    }
 }
 
 impl Gateway {
@@ -208,7 +219,7 @@ impl Gateway {
                 if !head.headers.contains_key(EXPECT) {
                     body::drain(body).await;
                 }
-                Err(refusal.error)
+                refusal.sign_in(&head).ok_or(refusal.error)
             }
         };
         (name, result)
@@ -224,6 +235,7 @@ impl Gateway {
         let unrouted = |error| Refusal {
             route: UNROUTED.to_owned(),
             error,
+            takes_session: false,
         };
         if path.len() > PATH_BYTES_MAX {
             return Err(unrouted(ApiError::new(
@@ -249,6 +261,7 @@ impl Gateway {
                 let caller = caller.map_err(|error| Refusal {
                     route: entry.declared.name.clone(),
                     error,
+                    takes_session: entry.accepts(Credential::UserSession) && !entry.is_socket(),
                 })?;
                 if let (Some(caller), Some(which), true) =
                     (&caller, params.first_mut(), entry.is_of_device())

@@ -13,7 +13,7 @@ use subtle::ConstantTimeEq;
 use crate::http::body::ResponseBody;
 use crate::http::error::ApiError;
 use crate::http::metrics::{HttpMetrics, Sources, analysis, disk, jobs, notices};
-use crate::http::pages;
+use crate::http::{home, pages};
 use crate::services::Services;
 use base::space::State;
 
@@ -22,7 +22,7 @@ const PATHS: [&str; 4] = ["/healthz", "/readyz", "/metrics", "/api/openapi.json"
 /// Whether the host itself answers this path, for `GET` and `HEAD`.
 #[must_use]
 pub fn owns(path: &str) -> bool {
-    PATHS.contains(&path) || pages::owns(path)
+    PATHS.contains(&path) || path == home::PATH || pages::owns(path)
 }
 
 /// Whether the answer with this name reports the server's health.
@@ -99,6 +99,9 @@ impl Native {
             );
             return Some(("metrics", Err(error)));
         }
+        if path == home::PATH && is_read(method) {
+            return Some(("home", Ok(home::answer(headers))));
+        }
         let (name, response) = self.document(method, path, sources)?;
         Some((name, Ok(response)))
     }
@@ -121,7 +124,7 @@ impl Native {
         path: &str,
         sources: &Sources<'_>,
     ) -> Option<(&'static str, Response<ResponseBody>)> {
-        if !matches!(*method, http::Method::GET | http::Method::HEAD) {
+        if !is_read(method) {
             return None;
         }
         Some(match path {
@@ -159,7 +162,11 @@ impl Native {
     }
 }
 
-fn reply(
+fn is_read(method: &http::Method) -> bool {
+    matches!(*method, http::Method::GET | http::Method::HEAD)
+}
+
+pub(super) fn reply(
     status: StatusCode,
     content_type: &'static str,
     body: impl Into<Bytes>,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::percent;
+use super::{people, percent};
 use identity::Credential;
 use runtime::{Credentials, Route};
 
@@ -162,9 +162,10 @@ impl RouteTable {
         self.by_length.values().flatten().chain(&self.open_ended)
     }
 
-    /// Find the route for a request. `HEAD` is answered by `GET`.
+    /// Find the route for a request, at its own path or at its short one for people. `HEAD` is answered by `GET`.
     #[must_use]
     pub fn find(&self, method: &str, path: &str) -> Match<'_> {
+        let path = people::endpoint(path);
         let Some(below) = path
             .strip_prefix(API_BASE)
             .and_then(|rest| rest.strip_prefix('/'))

@@ -157,6 +157,7 @@ async fn a_relay_answers_its_job_alone() {
     assert_eq!(stage.ask(&sign_in).await.refused().0, 401);
     assert_eq!(job.ask(&sign_in).await.refused(), WRONG);
     for path in [
+        "/",
         "/metrics",
         "/healthz",
         "/readyz",

@@ -70,7 +70,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
 }
 
 /// How browsers treat a file: pages and pictures are shown, everything else is saved.
-fn headers(artifact: &Artifact) -> Vec<(String, String)> {
+pub(crate) fn headers(artifact: &Artifact) -> Vec<(String, String)> {
     let essence = artifact.content_type.split(';').next().unwrap_or_default();
     let (policy, how) = match essence.trim() {
         "text/html" => (PAGE, "inline"),

@@ -2,6 +2,8 @@
 
 use crate::call::{Rows, call, rows};
 
+const FORM: &str = "application/x-www-form-urlencoded";
+
 pub(super) fn all() -> Vec<Rows> {
     vec![
         rows("auth.token")
@@ -52,6 +54,41 @@ pub(super) fn all() -> Vec<Rows> {
                 call("/auth/session")
                     .json(r#"{"login":"nobody","password":"correct horse battery"}"#),
             ),
+        rows("auth.sign_in")
+            .success(200, call("/auth/sign-in"))
+            .success(200, call("/auth/sign-in?to=/api/jobs"))
+            .refusal(400, "invalid_request", call("/auth/sign-in?to=")),
+        rows("auth.sign_in_form")
+            .success(
+                303,
+                call("/auth/sign-in").bytes(FORM, b"code=<new-code>&to=/api/jobs"),
+            )
+            .refusal(
+                401,
+                "invalid_credential",
+                call("/auth/sign-in").bytes(FORM, b"login=nobody&password=correct+horse+battery"),
+            )
+            .refusal(
+                400,
+                "invalid_request",
+                call("/auth/sign-in").bytes(FORM, b"login=nobody"),
+            )
+            .refusal(
+                403,
+                "forbidden",
+                call("/auth/sign-in")
+                    .bytes(FORM, b"code=ABCD-EFGH")
+                    .header("origin", "https://elsewhere.example"),
+            )
+            .refusal(
+                415,
+                "unsupported_media_type",
+                call("/auth/sign-in").json(r#"{"code":"ABCD-EFGH"}"#),
+            ),
+        rows("auth.sign_out").success(
+            303,
+            call("/auth/sign-out").header("authorization", "Bearer <new-session>"),
+        ),
         rows("auth.session.current").success(200, call("/auth/session")),
         rows("auth.session.end").success(
             204,

@@ -37,6 +37,14 @@ fn projects() -> Vec<Rows> {
         rows("emi.project_get")
             .success(200, call("/emi/projects/<project>"))
             .refusal(404, "not_found", call("/emi/projects/<missing>")),
+        rows("emi.project_report")
+            .success(200, call("/emi/projects/<project>/report"))
+            .refusal(
+                409,
+                "unfinished",
+                call("/emi/projects/<new-project>/report"),
+            )
+            .refusal(404, "not_found", call("/emi/projects/<missing>/report")),
         rows("emi.project_remove")
             .success(204, call("/emi/projects/<new-project>"))
             .refusal(404, "not_found", call("/emi/projects/<missing>")),
