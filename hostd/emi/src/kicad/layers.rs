@@ -142,23 +142,18 @@ pub(super) fn stackup(root: Expr<'_>, board: &mut Board) -> Result<(), Refusal> 
     let thickness = root
         .find("general")
         .and_then(|general| general.find("thickness"));
-    let thickness = match thickness.map(|list| positive(list, 1)).transpose()? {
-        Some(thickness) => {
-            board.assumed.push(format!(
-                "the stack-up is not in the file: {count} copper layers of {ASSUMED_COPPER} mm, evenly spaced in \
-                 {thickness} mm of εr {ASSUMED_EPSILON_R}"
-            ));
-            thickness
-        }
-        None => {
-            board.assumed.push(format!(
-                "neither stack-up nor thickness is in the file: {count} copper layers of {ASSUMED_COPPER} mm, evenly \
-                 spaced in {ASSUMED_THICKNESS} mm of εr {ASSUMED_EPSILON_R}"
-            ));
-            ASSUMED_THICKNESS
-        }
+    let (thickness, missing) = match thickness.map(|list| positive(list, 1)).transpose()? {
+        Some(thickness) => (thickness, "the stack-up is not in the file".to_owned()),
+        None => (
+            ASSUMED_THICKNESS,
+            format!(
+                "neither stack-up nor thickness is in the file, which is taken as {ASSUMED_THICKNESS} mm"
+            ),
+        ),
     };
-    board.stackup = Stackup::even(count, thickness);
+    board.stackup = Stackup::usual(count, thickness);
+    let assumed = board.stackup.as_assumed();
+    board.assumed.push(format!("{missing}: {assumed}"));
     Ok(())
 }
 

@@ -1,5 +1,7 @@
 //! Gerber job files: which file is which layer, and the stack-up ("The Gerber Job Format Specification", 2020.08).
 
+use std::collections::HashSet;
+
 use serde::Deserialize;
 
 use super::error::OpenError;
@@ -104,17 +106,21 @@ impl Job {
             .general_specs
             .board_thickness
             .filter(|value| *value > 0.0);
-        let (thickness, from) = match thickness {
-            Some(thickness) => (thickness, "the stack-up is not in a Gerber job file"),
+        let (thickness, missing) = match thickness {
+            Some(thickness) => (
+                thickness,
+                "the stack-up is not in a Gerber job file".to_owned(),
+            ),
             None => (
                 ASSUMED_THICKNESS,
-                "neither stack-up nor thickness is in a Gerber job file",
+                format!(
+                    "neither stack-up nor thickness is in a Gerber job file, which is taken as {ASSUMED_THICKNESS} mm"
+                ),
             ),
         };
-        let assumed = format!(
-            "{from}: {count} copper layers of {ASSUMED_COPPER} mm, evenly spaced in {thickness} mm of εr {ASSUMED_EPSILON_R}"
-        );
-        (Stackup::even(count, thickness), vec![assumed])
+        let stackup = Stackup::usual(count, thickness);
+        let assumed = format!("{missing}: {}", stackup.as_assumed());
+        (stackup, vec![assumed])
     }
 
     fn sheets(&self, count: usize) -> Option<(Stackup, Vec<String>)> {
@@ -122,7 +128,13 @@ impl Job {
         let mut assumed = Vec::new();
         // Of what lies between two copper layers: thickness, thickness by permittivity.
         let mut between = (0.0, 0.0);
+        let mut seen = HashSet::new();
         for sheet in &self.material_stackup {
+            let of_copper = sheet.name.as_deref().filter(|_| sheet.kind == "Copper");
+            if of_copper.is_some_and(|name| !seen.insert(name)) && stackup.copper.len() == count {
+                // Some files have all of it several times.
+                break;
+            }
             let name = sheet.name.as_deref().unwrap_or("a sheet");
             match sheet.kind.as_str() {
                 "Copper" => {
@@ -178,9 +190,10 @@ mod tests {
         let expected = 0.4 / (0.2 / 4.0 + 0.2 / ASSUMED_EPSILON_R);
         assert!((stackup.gaps[0].epsilon_r - expected).abs() < 1e-9);
         assert_eq!(assumed.len(), 2);
-        let (even, assumed) = job.stackup(4);
+        let (usual, assumed) = job.stackup(4);
         assert!(
-            (even.thickness() - 1.2).abs() < 1e-9 && assumed[0].contains("evenly spaced in 1.2 mm")
+            (usual.thickness() - 1.2).abs() < 1e-9
+                && assumed[0].contains("0.2 / 0.66 / 0.2 mm apart")
         );
         let bad = Job::read(b"{\"GeneralSpecs\": {\"BoardThickness\": -1}}");
         assert!(bad.unwrap_err().to_string().contains("below 0"));

@@ -336,7 +336,9 @@ fn stackups_are_read_and_what_is_missing_is_assumed_and_said() {
     let without = stackup("(layer \"d1\" (type \"prepreg\") (thickness 0.1))");
     assert_eq!(without.assumed, ["the permittivity of d1: 4.3"]);
     let none = read("(general (thickness 1))");
-    assert!(none.assumed[0].contains("evenly spaced in 1 mm") && !none.stackup.is_declared);
+    let text = &none.assumed[0];
+    assert!(text.starts_with("the stack-up is not in the file: 3 copper layers of 0.035 mm"));
+    assert!(!none.stackup.is_declared);
     assert!((none.stackup.thickness() - 1.0).abs() < 1e-9);
     let wrong = "(setup (stackup (layer \"F.Cu\" (type \"copper\")) (layer \"d\" (type \"core\") (thickness 1) (epsilon_r 0.5))))";
     assert!(
