@@ -85,6 +85,23 @@ fn json_is_what_the_api_has() {
 }
 
 #[test]
+fn a_check_ends_in_time_and_says_what_is_missing() {
+    let ran = check(&board(), &["--time-limit", "0s"]);
+    assert_eq!((ran.code, ran.out.as_str()), (5, ""), "{}", ran.err);
+    assert!(
+        ran.err.contains("the time limit of 0ns was over")
+            && ran.err.contains("was not read to its end"),
+        "{}",
+        ran.err
+    );
+    let ran = check(&board(), &["--time-limit", "10m"]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    let ran = check(&board(), &["--time-limit", "10"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("of what?"), "{}", ran.err);
+}
+
+#[test]
 fn what_lies_beside_the_board_is_read() {
     let dir = tempfile::tempdir().unwrap();
     let copy = dir.path().join("slot.kicad_pcb");

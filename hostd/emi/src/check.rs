@@ -29,6 +29,10 @@ pub struct Report {
     pub rules: BTreeMap<&'static str, Counts>,
     /// The worst first, at most [`SHOWN_MAX`](crate::SHOWN_MAX) of each rule.
     pub findings: Vec<Finding>,
+    /// Rules that did not end before time was up: what they would have found is missing. Left out of `rules.json` if there are
+    /// none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unfinished: Vec<&'static str>,
     /// About the board and the check as a whole, for people.
     pub notes: Vec<String>,
     /// What the declared clocks radiate, and what cables may carry; not a part of `rules.json`.
@@ -60,7 +64,8 @@ pub struct Counts {
     pub suppressed: usize,
 }
 
-/// Checks a board by all rules. A board that is lent, `&mut board`, is there for [`artifacts`](crate::artifacts) afterwards: what
+/// Checks a board by all rules. Where the observer says that [time is up](Observer::is_late), rules that have not ended are missing
+/// from the report, which names them. A board that is lent, `&mut board`, is there for [`artifacts`](crate::artifacts) afterwards: what
 /// its nets carry, and a permittivity that is set, are written into it, and it is in a frame of its own.
 ///
 /// # Errors
@@ -79,50 +84,63 @@ fn check_lent(
     observer: &dyn Observer,
 ) -> Result<Report, Cancelled> {
     let watch = Watch::new(observer);
-    prepare(board, settings, &watch)?;
-    let board = &*board;
-    watch.begin(Stage::Copper);
-    let mut context = Context::new(board, settings, &watch)?;
-    watch.begin(Stage::Emission);
-    context.emission = Emission::of(&context)?;
-    watch.begin(Stage::Rules);
-    let running: Vec<&Rule> = RULES
+    let running: Vec<&'static Rule> = RULES
         .iter()
         .copied()
         .filter(|rule| !settings.is_off(rule))
         .collect();
+    let report = match look(board, settings, &running, &watch) {
+        Err(Cancelled) if watch.is_late() => {
+            let mut report = Report::new(board, settings, &Emission::default());
+            report.leave_out(running.iter().map(|rule| rule.id));
+            report
+        }
+        report => report?,
+    };
+    watch.is_wanted()?;
+    watch.begin(Stage::Done);
+    Ok(report)
+}
+
+/// Runs the rules. It is cancelled if time is up before the first of them.
+fn look(
+    board: &mut Board,
+    settings: &Settings,
+    running: &[&'static Rule],
+    watch: &Watch<'_>,
+) -> Result<Report, Cancelled> {
+    prepare(board, settings, watch)?;
+    let board = &*board;
+    watch.begin(Stage::Copper);
+    let mut context = Context::new(board, settings, watch)?;
+    watch.begin(Stage::Emission);
+    context.emission = Emission::of(&context)?;
+    watch.begin(Stage::Rules);
     let done = AtomicUsize::new(0);
-    let found: Result<Vec<Found>, Cancelled> = running
+    let found: Vec<Result<Found, Cancelled>> = running
         .par_iter()
         .map(|rule| {
             let found = (rule.check)(&context.of(rule));
+            // A rule that was stopped in its midst may not have noticed.
+            let found = watch.go_on().and(found);
             let done = done.fetch_add(1, Ordering::Relaxed) + 1;
             watch.advance(Stage::Rules, done, running.len());
             found
         })
         .collect();
-    let found = found?;
+    watch.is_wanted()?;
     watch.begin(Stage::Report);
-    let mut report = Report {
-        format_version: 1,
-        summary: Summary {
-            critical: 0,
-            warning: 0,
-            info: 0,
-            assumed_max_frequency_hz: settings.max_frequency_hz().0,
-        },
-        rules: BTreeMap::new(),
-        findings: Vec::new(),
-        notes: notes(board, settings, &context.emission),
-        emission: Emission::default(),
-    };
-    for (rule, found) in running.into_iter().zip(found) {
-        report.take(rule, found, &context);
+    let mut report = Report::new(board, settings, &context.emission);
+    let mut unfinished = Vec::new();
+    for (rule, found) in running.iter().zip(found) {
+        match found {
+            Ok(found) => report.take(rule, found, &context),
+            Err(Cancelled) => unfinished.push(rule.id),
+        }
     }
     report.finish();
+    report.leave_out(unfinished);
     report.emission = context.emission;
-    watch.go_on()?;
-    watch.begin(Stage::Done);
     Ok(report)
 }
 
@@ -175,6 +193,36 @@ impl Summary {
 }
 
 impl Report {
+    /// Without findings.
+    fn new(board: &Board, settings: &Settings, emission: &Emission) -> Self {
+        Self {
+            format_version: 1,
+            summary: Summary {
+                critical: 0,
+                warning: 0,
+                info: 0,
+                assumed_max_frequency_hz: settings.max_frequency_hz().0,
+            },
+            rules: BTreeMap::new(),
+            findings: Vec::new(),
+            unfinished: Vec::new(),
+            notes: notes(board, settings, emission),
+            emission: Emission::default(),
+        }
+    }
+
+    /// Says which rules did not end in time.
+    fn leave_out(&mut self, rules: impl IntoIterator<Item = &'static str>) {
+        self.unfinished.extend(rules);
+        if !self.unfinished.is_empty() {
+            let note = format!(
+                "time was up before these rules had ended, so what they would find is missing: {}",
+                self.unfinished.join(", ")
+            );
+            self.notes.insert(0, note);
+        }
+    }
+
     /// Takes in what a rule found.
     fn take(&mut self, rule: &'static Rule, found: Found, context: &Context<'_>) {
         self.summary.critical += found.critical;

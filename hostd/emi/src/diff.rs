@@ -176,10 +176,9 @@ fn gone(before: &Stored, now: &Stored, mut unmet: BTreeMap<&str, usize>) -> Vec<
 }
 
 fn is_cut(report: &Stored, rule: &str) -> bool {
-    report
-        .rules
-        .get(rule)
-        .is_some_and(|counts| counts.shown < counts.found)
+    let counts = report.rules.get(rule);
+    counts.is_some_and(|counts| counts.shown < counts.found)
+        || report.unfinished.iter().any(|other| other == rule)
 }
 
 const NONE: Counts = Counts {
@@ -188,8 +187,13 @@ const NONE: Counts = Counts {
     suppressed: 0,
 };
 
+/// The rules that a report says something about.
+fn rules(report: &Stored) -> impl Iterator<Item = &String> {
+    report.rules.keys().chain(&report.unfinished)
+}
+
 fn cut(before: &Stored, now: &Stored) -> Vec<Cut> {
-    let mut rules: Vec<&String> = before.rules.keys().chain(now.rules.keys()).collect();
+    let mut rules: Vec<&String> = rules(before).chain(rules(now)).collect();
     rules.sort();
     rules.dedup();
     let cut = rules
@@ -211,6 +215,14 @@ fn cut(before: &Stored, now: &Stored) -> Vec<Cut> {
 
 fn notes(before: &Stored, now: &Stored) -> Vec<String> {
     let mut notes = Vec::new();
+    for (report, when) in [(before, "before"), (now, "now")] {
+        if !report.unfinished.is_empty() {
+            notes.push(format!(
+                "{when}, time was up before these rules had ended: {}",
+                report.unfinished.join(", ")
+            ));
+        }
+    }
     let [low, high] = [before, now].map(|report| report.summary.assumed_max_frequency_hz);
     if low != high {
         notes.push(format!(

@@ -15,6 +15,17 @@ pub trait Observer: Sync {
     fn is_cancelled(&self) -> bool {
         false
     }
+
+    /// Whether time is up. Asked as often. A check then ends with what it has, and its report says what is missing; a board
+    /// that is being read is [cancelled](crate::OpenError::Cancelled).
+    fn is_late(&self) -> bool {
+        false
+    }
+
+    /// Whether to stop, for either reason.
+    fn is_over(&self) -> bool {
+        self.is_cancelled() || self.is_late()
+    }
 }
 
 /// Nobody.
@@ -107,9 +118,23 @@ impl<'a> Watch<'a> {
         self.tell(from + u8::try_from(part).unwrap_or(0));
     }
 
-    /// Whether to stop.
+    /// Whether to stop, for either reason.
     pub(crate) fn is_stopped(&self) -> bool {
-        self.observer.is_cancelled()
+        self.observer.is_over()
+    }
+
+    /// Whether what was stopped is stopped since time is up, and for no other reason.
+    pub(crate) fn is_late(&self) -> bool {
+        self.observer.is_late() && !self.observer.is_cancelled()
+    }
+
+    /// Whether nobody wants the report any more, as an error.
+    pub(crate) fn is_wanted(&self) -> Result<(), Cancelled> {
+        if self.observer.is_cancelled() {
+            Err(Cancelled)
+        } else {
+            Ok(())
+        }
     }
 
     /// Asks whether to go on.

@@ -44,7 +44,7 @@ pub(crate) fn sarif(report: &Report, source: &SourceFile) -> String {
             }},
             "columnKind": "unicodeCodePoints",
             "artifacts": [{"location": {"uri": uri}}],
-            "invocations": [{"executionSuccessful": true, "toolExecutionNotifications": notices}],
+            "invocations": [{"executionSuccessful": report.unfinished.is_empty(), "toolExecutionNotifications": notices}],
             "results": results,
         }],
     });

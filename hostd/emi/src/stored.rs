@@ -25,6 +25,9 @@ pub struct Stored {
     pub rules: BTreeMap<String, Counts>,
     /// The worst first.
     pub findings: Vec<StoredFinding>,
+    /// Rules that did not end before time was up.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unfinished: Vec<String>,
 }
 
 /// A finding of a stored report; its members are those of [`Finding`].
@@ -104,6 +107,11 @@ impl From<&Report> for Stored {
                 .map(|(rule, counts)| ((*rule).to_owned(), *counts))
                 .collect(),
             findings: report.findings.iter().map(StoredFinding::from).collect(),
+            unfinished: report
+                .unfinished
+                .iter()
+                .map(|id| (*id).to_owned())
+                .collect(),
         }
     }
 }

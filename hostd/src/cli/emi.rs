@@ -1,6 +1,7 @@
 //! `hostd emi check BOARD` and `hostd emi diff OLD NEW`: findings in boards, without a server.
 
 mod check;
+mod deadline;
 mod diff;
 
 use std::fs::File;
@@ -20,6 +21,29 @@ use super::trouble::Trouble;
 /// The exit code when there are findings as bad as `--fail-on` says.
 const FOUND: u8 = 1;
 
+/// The exit code when time was up before all rules had ended, and nothing as bad as `--fail-on` says was found until then.
+const LATE: u8 = 5;
+
+/// What a look at a board came to.
+enum Ended {
+    /// There is nothing as bad as `--fail-on` says.
+    Clean,
+    /// There is.
+    Found,
+    /// Until time was up, there was not.
+    Late,
+}
+
+impl Ended {
+    fn code(&self) -> ExitCode {
+        match self {
+            Self::Clean => ExitCode::SUCCESS,
+            Self::Found => ExitCode::from(FOUND),
+            Self::Late => ExitCode::from(LATE),
+        }
+    }
+}
+
 /// Analysis of boards.
 #[derive(Debug, Subcommand)]
 pub enum EmiCommand {
@@ -28,7 +52,8 @@ pub enum EmiCommand {
     /// Beside the board, or in its zip, its project (net classes) and emi.rules.yaml are read, too. docs/emi-rules.md has
     /// what is looked for, and what can be set.
     ///
-    /// Exit code: 0 nothing as bad as --fail-on says, 1 there is, 2 the command line or a file is wrong.
+    /// Exit code: 0 nothing as bad as --fail-on says, 1 there is, 2 the command line or a file is wrong, 5 the time limit was
+    /// over, and nothing so bad was found until then.
     Check(Check),
     /// Compare two reports of a board, as `hostd emi check --format json` writes them: new, gone and kept findings
     ///
@@ -63,14 +88,16 @@ impl EmiCommand {
     /// # Errors
     /// None; the exit code says it.
     pub fn run(&self, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-        let is_met = match self {
+        let ended = match self {
             Self::Check(check) => check.run(out),
-            Self::Diff(diff) => diff.run(out),
+            Self::Diff(diff) => diff.run(out).map(|is_met| match is_met {
+                true => Ended::Found,
+                false => Ended::Clean,
+            }),
         };
-        Ok(match is_met {
+        Ok(match ended {
             Err(error) => Trouble::Asked(error).tell(),
-            Ok(true) => ExitCode::from(FOUND),
-            Ok(false) => ExitCode::SUCCESS,
+            Ok(ended) => ended.code(),
         })
     }
 }

@@ -23,7 +23,7 @@ impl<'a> Budget<'a> {
     /// Whether to stop, for those who are asked from any thread.
     pub(super) fn stop(&self) -> impl Fn() -> bool + Sync + use<'a> {
         let observer = self.observer;
-        move || observer.is_cancelled()
+        move || observer.is_over()
     }
 
     /// Takes so many off.

@@ -109,7 +109,7 @@ impl<'a> Steps<'a> {
             return Ok(());
         }
         self.left = STEPS;
-        if self.observer.is_cancelled() {
+        if self.observer.is_over() {
             return Err(Cancelled);
         }
         Ok(())

@@ -45,7 +45,7 @@ pub(super) fn filled(
         return Ok(pieces);
     }
     let grid = SegmentGrid::new(lines.iter().map(|(_, line, _)| *line).collect(), &|| {
-        observer.is_cancelled()
+        observer.is_over()
     });
     let mut sets = Sets::new(lines.len());
     let mut near = Vec::new();

@@ -70,7 +70,7 @@ pub(super) fn of(
     // What no conductor is, and the outline where it is drawn on all layers, are left out, as the reader of KiCad's
     // boards leaves drawings on copper out.
     objects.retain(|object| !matches!(object.role, Role::Profile | Role::Idle) || object.is_clear);
-    let clears = Clears::of(&objects, &|| observer.is_cancelled());
+    let clears = Clears::of(&objects, &|| observer.is_over());
     let mut made = Layer {
         pieces: Vec::with_capacity(objects.len()),
         cut: 0,

@@ -131,7 +131,7 @@ impl<'a> Zip<'a> {
     /// What each file is.
     pub(super) fn kinds(&self, observer: &dyn Observer) -> Result<Vec<Kind>, OpenError> {
         let kind = |file: &File| {
-            if observer.is_cancelled() {
+            if observer.is_over() {
                 return Err(OpenError::Cancelled);
             }
             if is_clutter(&file.name) {

@@ -71,6 +71,9 @@ fn near_edge(scope: &Scope<'_>, runs: &[TrackRun]) -> Option<Draft> {
     let mut length = 0.0;
     let mut worst: Option<Near> = None;
     for line in runs.iter().flat_map(|run| &run.lines) {
+        if scope.is_stopped() {
+            break;
+        }
         let count = steps(line.length(), STEP_MM) + 1;
         for place in 0..count {
             let at = line.at((place as f64 + 0.5) / count as f64);

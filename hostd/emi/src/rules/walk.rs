@@ -61,7 +61,7 @@ pub(super) fn detour(context: &Context<'_>, run: &TrackRun, places: &[Point]) ->
     places.iter().map(edge).fold(0.0, f64::max)
 }
 
-/// Walks along a run. Empty if its layer has no planes beside it.
+/// Walks along a run. Empty if its layer has no planes beside it; not to its end if the check is stopped.
 pub(super) fn walk(context: &Context<'_>, run: &TrackRun) -> Vec<Ground> {
     let Some(height) = context
         .planes
@@ -74,6 +74,9 @@ pub(super) fn walk(context: &Context<'_>, run: &TrackRun) -> Vec<Ground> {
     let mut grounds: Vec<Ground> = Vec::new();
     let mut start = 0.0;
     for line in &run.lines {
+        if context.is_stopped() {
+            break;
+        }
         let length = line.length();
         let antipads = union(context.antipads.cut(run.net, line));
         for piece in context.planes.pieces(run.layer, line) {

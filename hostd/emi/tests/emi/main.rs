@@ -24,3 +24,4 @@ mod runs;
 mod settings;
 mod sheet;
 mod solving;
+mod time;

@@ -2,16 +2,20 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, anyhow};
+use base::config::EmiConfig;
 use clap::{Args, ValueEnum};
 use emi::board::Board;
 use emi::{
-    Artifact, Clock, Limits, Observer, RULES_FILE, Report, RulesFile, Settings, Severity, Source,
-    SourceFile, Stored, kicad, quantity,
+    Artifact, Clock, Limits, Observer, OpenError, RULES_FILE, Report, RulesFile, Settings,
+    Severity, Source, SourceFile, Stored, kicad, quantity,
 };
+use pipeline::parse_time;
 
-use super::{FailOn, read, write};
+use super::deadline::Deadline;
+use super::{Ended, FailOn, read, write};
 
 /// The extension of KiCad's projects.
 const PROJECT: &str = "kicad_pro";
@@ -31,6 +35,10 @@ pub struct Check {
     /// The highest frequency that matters: 500MHz; otherwise what the clocks need, or 1 GHz
     #[arg(long, value_name = "HZ", value_parser = |text: &str| quantity(text, "Hz"))]
     max_frequency: Option<f64>,
+    /// Look for so long at most, such as 30s or 10m; as long as a server of default settings does if left out (emi.run_s_max).
+    /// Then the report has what the rules that had ended found, and says which are missing
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    time_limit: Option<Duration>,
     /// From which severity on findings make the exit code 1
     #[arg(long, value_enum, default_value_t = FailOn::Critical)]
     fail_on: FailOn,
@@ -82,12 +90,20 @@ struct Checked {
 }
 
 impl Check {
-    /// Writes what is asked for, and says whether there are findings as bad as `--fail-on` says.
-    pub(super) fn run(&self, out: &mut dyn Write) -> anyhow::Result<bool> {
+    /// Writes what is asked for, and says whether there are findings as bad as `--fail-on` says, and whether time was up.
+    pub(super) fn run(&self, out: &mut dyn Write) -> anyhow::Result<Ended> {
+        let usual = || Duration::from_secs(u64::from(EmiConfig::default().run_s_max));
+        let deadline = Deadline::after(self.time_limit.unwrap_or_else(usual))?;
         let stages = Stages {
             is_shown: io::stderr().is_terminal(),
+            deadline: &deadline,
         };
-        let checked = self.check(&stages)?;
+        let Some(checked) = self.check(&stages)? else {
+            drop(stages);
+            let shown = self.board.display();
+            deadline.complain(&format!("{shown} was not read to its end"));
+            return Ok(Ended::Late);
+        };
         stages.stage("write");
         if let Some(folder) = &self.output_dir {
             checked.write_all(folder)?;
@@ -99,16 +115,31 @@ impl Check {
         // Nothing of the progress is left on the terminal when the report comes.
         drop(stages);
         write(&bytes, self.output.as_deref(), out)?;
-        Ok(is_met(self.fail_on, &checked.report))
+        let unfinished = &checked.report.unfinished;
+        if !unfinished.is_empty() {
+            deadline.complain(&format!(
+                "these rules had not ended: {}",
+                unfinished.join(", ")
+            ));
+        }
+        Ok(match is_met(self.fail_on, &checked.report) {
+            true => Ended::Found,
+            false if unfinished.is_empty() => Ended::Clean,
+            false => Ended::Late,
+        })
     }
 
-    fn check(&self, stages: &Stages) -> anyhow::Result<Checked> {
+    /// `None` if time was up before the board was read.
+    fn check(&self, stages: &Stages<'_>) -> anyhow::Result<Option<Checked>> {
         let limits = Limits::default();
         stages.stage("read");
         let before = self.since.as_deref().map(super::diff::stored).transpose()?;
         let bytes = read(&self.board, limits.bytes_max)?;
-        let opened = emi::open(&bytes, &limits, stages)
-            .map_err(|error| anyhow!("read {}: {error}", self.board.display()))?;
+        let opened = match emi::open(&bytes, &limits, stages) {
+            Ok(opened) => opened,
+            Err(OpenError::Cancelled) => return Ok(None),
+            Err(error) => return Err(anyhow!("read {}: {error}", self.board.display())),
+        };
         let mut board = opened.board;
         let project = self.board.with_extension(PROJECT);
         if opened.source == Source::KicadBoard && project.is_file() {
@@ -122,12 +153,12 @@ impl Check {
             Some(file) => SourceFile::named(file),
             None => SourceFile::new(self.board.to_string_lossy(), &bytes, &report),
         };
-        Ok(Checked {
+        Ok(Some(Checked {
             board,
             report,
             source,
             before,
-        })
+        }))
     }
 
     /// What is set, the most specific last. Rules that came with the board stand in place of those beside it.
@@ -201,12 +232,13 @@ fn complain(text: &str) {
     let _ = writeln!(io::stderr(), "hostd: {text}");
 }
 
-/// Shows, on a terminal, how far a check is.
-struct Stages {
+/// Shows, on a terminal, how far a check is, and ends it in time.
+struct Stages<'d> {
     is_shown: bool,
+    deadline: &'d Deadline,
 }
 
-impl Drop for Stages {
+impl Drop for Stages<'_> {
     /// Leaves nothing of the line behind.
     fn drop(&mut self) {
         if self.is_shown {
@@ -215,10 +247,14 @@ impl Drop for Stages {
     }
 }
 
-impl Observer for Stages {
+impl Observer for Stages<'_> {
     fn stage(&self, name: &'static str) {
         if self.is_shown {
             let _ = write!(io::stderr(), "\r\x1b[K{name} …");
         }
+    }
+
+    fn is_late(&self) -> bool {
+        self.deadline.is_over()
     }
 }
