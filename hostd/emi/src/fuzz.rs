@@ -23,6 +23,7 @@ const LIMITS: Limits = Limits {
     nodes_max: 200_000,
     objects_max: 20_000,
     pairs_max: 1_000_000,
+    pairs_per_thing_max: 20,
     edges_max: 50_000,
     layers_max: 64,
     coordinate_mm_max: 2000.0,

@@ -15,8 +15,11 @@ pub struct Limits {
     pub nodes_max: usize,
     /// Tracks, vias, pads, pieces of pours.
     pub objects_max: usize,
-    /// Pairs of pieces of copper, or of copper and holes, that are compared to see which of them touch: in Gerbers.
+    /// Pairs of pieces of copper, or of copper and holes, that are compared to see which of them touch: in Gerbers. Larger boards
+    /// may have [`pairs_per_thing_max`](Self::pairs_per_thing_max) for each of their parts.
     pub pairs_max: usize,
+    /// The same for each side of copper, hole and point of a netlist, where that is more.
+    pub pairs_per_thing_max: usize,
     /// Sides of polygons.
     pub edges_max: usize,
     /// Copper layers.
@@ -35,6 +38,7 @@ impl Default for Limits {
             nodes_max: 40_000_000,
             objects_max: 2_000_000,
             pairs_max: 200_000_000,
+            pairs_per_thing_max: 2_000,
             edges_max: 8_000_000,
             layers_max: 64,
             coordinate_mm_max: 2000.0,

@@ -98,7 +98,7 @@ mod tests {
 
     fn fit(points: &[Point], middles: &[Point]) -> Fit {
         let limits = crate::limits::Limits::default();
-        super::fit(points, middles, &mut Budget::new(&limits, &())).unwrap()
+        super::fit(points, middles, &mut Budget::new(0, &limits, &())).unwrap()
     }
 
     #[test]

@@ -35,7 +35,8 @@ pub(super) fn board(
         observer,
         &mut notes,
     )?;
-    let mut budget = Budget::new(limits, observer);
+    let things = things(&pieces, &set);
+    let mut budget = Budget::new(things, limits, observer);
     let holes = holes::of(
         std::mem::take(&mut set.drills),
         &middles(&pieces),
@@ -140,6 +141,14 @@ fn copper(
         ));
     }
     Ok((pieces, labels))
+}
+
+/// How many sides of copper, holes and points of a netlist a board has.
+fn things(pieces: &[Piece], set: &Set) -> usize {
+    let sides: usize = pieces.iter().map(size).sum();
+    let holes: usize = set.drills.iter().map(|(_, file)| file.holes.len()).sum();
+    let points = set.netlist.as_ref().map_or(0, |list| list.points.len());
+    sides + holes + points
 }
 
 fn size(piece: &Piece) -> usize {

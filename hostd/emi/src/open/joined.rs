@@ -14,8 +14,12 @@ use crate::observer::Stop;
 /// Copper that is nearer than this touches, in mm: what rounding leaves.
 const TOUCH_MM: f64 = 0.002;
 
-/// Larger discs and pens are looked at as polygons, since everything within the largest radius is compared.
+/// Larger discs and pens are looked at as polygons, since everything within the largest radius of a class is compared.
 const RADIUS_MM_MAX: f64 = 1.0;
+
+/// Sides are looked for by how far their copper reaches, each class up to one of these, in mm: a board has by far most sides of
+/// pours, which reach no farther than they are.
+const CLASSES_MM: [f64; 4] = [0.0, 0.1, 0.3, RADIUS_MM_MAX];
 
 /// Names what nobody has named by what it touches.
 pub(super) fn spread(
@@ -45,7 +49,12 @@ pub(super) fn spread(
         let of_joints = work.joints.iter().map(|joint| joint.hole.span.has(layer));
         let mut here = of_pieces.chain(of_joints).zip(&is_open);
         if here.any(|(is_here, is_open)| is_here && *is_open) {
-            Touching::new(work, layer, &budget.stop()).join(&is_open, &mut sets, budget)?;
+            let touching = Touching::new(work, layer, &budget.stop());
+            // What was left unfinished must not be looked at.
+            if (budget.stop())() {
+                return Err(OpenError::Cancelled);
+            }
+            touching.join(&is_open, &mut sets, budget)?;
         }
     }
     for (index, joint) in work.joints.iter().enumerate() {
@@ -98,21 +107,66 @@ pub(super) fn spread(
     Ok(())
 }
 
-/// What of a layer touches what.
-struct Touching {
-    /// Sides of all shapes; a disc is a point.
+/// Sides of shapes whose copper reaches alike far; a disc is a point.
+struct Class {
     sides: SegmentGrid,
     owners: Vec<usize>,
     radii: Vec<f64>,
     radius_max: f64,
+}
+
+/// What of a layer touches what.
+struct Touching {
+    classes: Vec<Class>,
     /// Polygons, and whose each is.
     polygons: FillIndex,
     of_polygons: Vec<usize>,
 }
 
+/// A side, the copper that it is of, and how far that reaches.
+type Side = (Segment, usize, f64);
+
+impl Class {
+    fn new(sides: Vec<Side>, stop: Stop<'_>) -> Self {
+        let radii: Vec<f64> = sides.iter().map(|(_, _, radius)| *radius).collect();
+        Self {
+            owners: sides.iter().map(|(_, owner, _)| *owner).collect(),
+            radius_max: radii.iter().copied().fold(0.0, f64::max),
+            radii,
+            sides: SegmentGrid::new(sides.into_iter().map(|(side, ..)| side).collect(), stop),
+        }
+    }
+
+    /// Joins copper with what of this class touches a side of it.
+    fn join(
+        &self,
+        (side, owner, radius): &Side,
+        sets: &mut Sets,
+        near: &mut Vec<usize>,
+        budget: &mut Budget<'_>,
+    ) -> Result<(), OpenError> {
+        if self.owners.is_empty() {
+            return Ok(());
+        }
+        let reach = radius + self.radius_max + TOUCH_MM;
+        budget.spend(self.sides.crowd(side, reach))?;
+        self.sides.along(side, reach, near);
+        for other in near.iter().copied() {
+            if sets.root(*owner) == sets.root(self.owners[other]) {
+                continue;
+            }
+            let reach = radius + self.radii[other] + TOUCH_MM;
+            if side.distance_to(self.sides.segment(other)) <= reach {
+                sets.join(*owner, self.owners[other]);
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Touching {
     fn new(work: &Work, layer: LayerId, stop: Stop<'_>) -> Self {
-        let (mut sides, mut owners, mut radii) = (Vec::new(), Vec::new(), Vec::new());
+        let mut classes: [Vec<Side>; CLASSES_MM.len()] = Default::default();
         let mut fills: Vec<Fill> = Vec::new();
         let mut of_polygons = Vec::new();
         let count = work.pieces.len();
@@ -140,11 +194,9 @@ impl Touching {
             let point = |shape: &Shape| shape.points.first().map(|p| Segment::new(*p, *p));
             let is_disc = shape.points.len() == 1;
             let own = shape.sides().chain(point(&shape).filter(|_| is_disc));
-            for side in own {
-                sides.push(side);
-                owners.push(owner);
-                radii.push(shape.radius.min(RADIUS_MM_MAX));
-            }
+            let radius = shape.radius.min(RADIUS_MM_MAX);
+            let class = CLASSES_MM.partition_point(|most| *most < radius);
+            classes[class].extend(own.map(|side| (side, owner, radius)));
             if shape.points.len() > 2 {
                 let (bounds, area) = (shape.bounds(), 0.0);
                 fills.push(Fill {
@@ -159,11 +211,11 @@ impl Touching {
             }
         }
         Self {
-            sides: SegmentGrid::new(sides, stop),
-            radius_max: radii.iter().copied().fold(0.0, f64::max),
+            classes: classes
+                .into_iter()
+                .map(|sides| Class::new(sides, stop))
+                .collect(),
             polygons: FillIndex::new(&fills, (0..fills.len()).collect(), stop),
-            owners,
-            radii,
             of_polygons,
         }
     }
@@ -178,30 +230,23 @@ impl Touching {
         let mut near = Vec::new();
         let mut last = usize::MAX;
         let has_open_polygon = self.of_polygons.iter().any(|owner| is_open[*owner]);
-        for (index, owner) in self.owners.iter().enumerate() {
-            budget.spend(1)?;
-            let side = *self.sides.segment(index);
-            // What lies within a polygon meets none of its sides; one point of it is enough to see.
-            if last != *owner && (is_open[*owner] || has_open_polygon) {
-                last = *owner;
-                for polygon in self.polygons.at(side.a) {
-                    sets.join(*owner, self.of_polygons[polygon]);
+        for class in &self.classes {
+            for (index, owner) in class.owners.iter().enumerate() {
+                budget.spend(1)?;
+                let side = *class.sides.segment(index);
+                // What lies within a polygon meets none of its sides; one point of it is enough to see.
+                if last != *owner && (is_open[*owner] || has_open_polygon) {
+                    last = *owner;
+                    for polygon in self.polygons.at(side.a) {
+                        sets.join(*owner, self.of_polygons[polygon]);
+                    }
                 }
-            }
-            if !is_open[*owner] {
-                continue;
-            }
-            let radius = self.radii[index];
-            let reach = radius + self.radius_max + TOUCH_MM;
-            budget.spend(self.sides.crowd(&side, reach))?;
-            self.sides.along(&side, reach, &mut near);
-            for other in near.iter().copied() {
-                if sets.root(*owner) == sets.root(self.owners[other]) {
+                if !is_open[*owner] {
                     continue;
                 }
-                let reach = radius + self.radii[other] + TOUCH_MM;
-                if side.distance_to(self.sides.segment(other)) <= reach {
-                    sets.join(*owner, self.owners[other]);
+                let side = (side, *owner, class.radii[index]);
+                for other in &self.classes {
+                    other.join(&side, sets, &mut near, budget)?;
                 }
             }
         }

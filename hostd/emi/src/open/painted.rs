@@ -28,7 +28,6 @@ pub(super) fn filled(
     limits: &Limits,
     observer: &dyn Observer,
 ) -> Result<Vec<Piece>, OpenError> {
-    let mut budget = Budget::new(limits, observer);
     let line_of = |piece: &Piece| match piece.copper {
         Copper::Track { line, width } => {
             let is_long = line.length() > LENGTH_MIN * width && width > 0.0;
@@ -44,9 +43,11 @@ pub(super) fn filled(
     if lines.len() < LINES_MIN {
         return Ok(pieces);
     }
-    let grid = SegmentGrid::new(lines.iter().map(|(_, line, _)| *line).collect(), &|| {
-        observer.is_over()
-    });
+    let mut budget = Budget::new(lines.len(), limits, observer);
+    let grid = SegmentGrid::new(
+        lines.iter().map(|(_, line, _)| *line).collect(),
+        &budget.stop(),
+    );
     let mut sets = Sets::new(lines.len());
     let mut near = Vec::new();
     for (at, (index, line, width)) in lines.iter().enumerate() {
