@@ -261,12 +261,20 @@ fn pieces(board: &Board, frame: &Frame, tolerance: f64) -> Vec<Piece> {
     pours.chain(tracks).chain(pads).chain(vias).collect()
 }
 
+/// A pad of one form is drawn once, on its layer or through several; one of several forms on each of its layers.
 fn of_pad<'a>(pad: &'a Pad, frame: &'a Frame, tolerance: f64) -> impl Iterator<Item = Piece> + 'a {
-    let layer = (pad.layers.count() == 1)
+    let has_one_form = pad.elsewhere.is_empty();
+    let only = (pad.layers.count() == 1)
         .then(|| pad.layers.top())
         .flatten();
-    let shapes = pad.shapes.iter().filter(|_| !pad.layers.is_empty());
-    shapes.map(move |shape| {
+    let usual = pad.shapes.iter().map(move |shape| (only, shape));
+    let usual = usual.filter(move |_| has_one_form && !pad.layers.is_empty());
+    let layers = pad.layers.layers().filter(move |_| !has_one_form);
+    let by_layer = layers.flat_map(|layer| {
+        let shapes = pad.shapes_on(layer).iter();
+        shapes.map(move |shape| (Some(layer), shape))
+    });
+    usual.chain(by_layer).map(move |(layer, shape)| {
         let points = of_shape(shape, tolerance);
         piece(
             Kind::Pad,

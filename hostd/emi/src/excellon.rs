@@ -1,18 +1,23 @@
 //! Excellon drill files: holes, slots and routed ways. There is no standard that programs keep to; what is read is what
 //! KiCad, Altium, Eagle and older ones write. Y is turned down, as for Gerbers.
 
+mod allegro;
 mod line;
 mod scale;
 
 use std::collections::HashMap;
 
 use crate::geometry::Point;
-use crate::gerber::FileFunction;
+use crate::gerber::{FileFunction, INCH};
 use crate::limits::Limits;
 use crate::observer::Observer;
 use crate::open::{OpenError, Steps, shown};
+pub(crate) use allegro::is_tool as is_tool_comment;
 use line::Words;
 use scale::Scale;
+
+/// Millimetres of a thousandth of an inch.
+const MIL: f64 = INCH / 1e3;
 
 /// A drill file.
 #[derive(Clone, Debug, Default)]
@@ -68,6 +73,12 @@ pub(crate) fn read(
         is_header: true,
         unknown: 0,
     };
+    // Sizes of tools may stand before the unit.
+    let header = bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let mut header = header.take_while(|line| !matches!(*line, b"%" | b"M95"));
+    if let Some(unit) = header.find(|line| Scale::is_declaration(line)) {
+        reader.scale.declare(unit);
+    }
     let mut watch = Steps::new(observer);
     let mut offset = 0;
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -123,13 +134,11 @@ impl Reader<'_> {
             self.comment(&String::from_utf8_lossy(comment));
             return Ok(true);
         }
-        if text.starts_with(b"METRIC") || text.starts_with(b"INCH") {
+        if Scale::is_declaration(text) {
             self.scale.declare(text);
             return Ok(true);
         }
         match text {
-            b"M71" => self.scale.set_metric(true),
-            b"M72" => self.scale.set_metric(false),
             b"%" | b"M95" => self.is_header = false,
             b"M30" | b"M00" => return Ok(false),
             b"M48" => self.is_header = true,
@@ -180,9 +189,27 @@ impl Reader<'_> {
                 "NON_PLATED" => Some(false),
                 _ => None,
             };
+        } else if let Some(tool) = allegro::Tool::read(text) {
+            self.allegro_tool(&tool);
         } else {
             self.scale.comment(text);
         }
+    }
+
+    /// Takes in a tool that a comment defines.
+    fn allegro_tool(&mut self, of: &allegro::Tool) {
+        let diameter = of.size * if of.is_metric { 1.0 } else { MIL };
+        if !(0.0..=self.limits.coordinate_mm_max).contains(&diameter) {
+            self.unknown += 1;
+            return;
+        }
+        self.scale.suggest_metric(of.is_metric);
+        let tool = Tool {
+            diameter,
+            is_plated: of.is_plated,
+            is_via: None,
+        };
+        self.tools.insert(of.number, tool);
     }
 
     fn command(&mut self, text: &[u8], offset: usize) -> Result<(), OpenError> {

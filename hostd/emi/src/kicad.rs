@@ -1,5 +1,6 @@
 //! Boards of KiCad, from version 5 (file format 20171130) to 10 (20260206).
 
+mod drawn;
 mod fields;
 mod footprint;
 mod layers;
@@ -30,8 +31,9 @@ pub const VERSION_MAX: u32 = 20_260_206;
 /// The first words of every board.
 pub const MAGIC: &[u8] = b"(kicad_pcb";
 
-/// The format from which fills have no pen: KiCad 6.
-const FILLS_WITHOUT_PEN: u32 = 20_210_000;
+/// The format from which fills have no pen where the file does not say: as KiCad 10 reads files, whose predecessors said it in
+/// every zone from version 7 on.
+const FILLS_WITHOUT_PEN: u32 = 20_250_210;
 
 /// Reads a board.
 ///
@@ -80,6 +82,10 @@ struct Reader<'a> {
     objects: usize,
     edges: usize,
     unfilled: usize,
+    /// Drawings on copper that are on no net.
+    netless: usize,
+    /// Drawings on copper that are hatched.
+    hatched: usize,
 }
 
 impl<'a> Reader<'a> {
@@ -110,6 +116,8 @@ impl<'a> Reader<'a> {
             objects: 0,
             edges: 0,
             unfilled: 0,
+            netless: 0,
+            hatched: 0,
         })
     }
 
@@ -132,6 +140,18 @@ impl<'a> Reader<'a> {
             self.board.notes.push(format!(
                 "{} zones are not filled, so planes may be missing: fill all zones (B in the board editor) and save",
                 self.unfilled
+            ));
+        }
+        if self.netless > 0 {
+            self.board.notes.push(format!(
+                "{} drawings on copper layers are on no net; they are left out",
+                self.netless
+            ));
+        }
+        if self.hatched > 0 {
+            self.board.notes.push(format!(
+                "{} drawings on copper layers are hatched; they are taken as whole areas",
+                self.hatched
             ));
         }
         if self.board.outline.is_empty() {
@@ -174,7 +194,11 @@ impl<'a> Reader<'a> {
 
     /// The copper layer of an item; `None` if it is on none.
     fn layer(&self, item: Expr<'_>) -> Option<LayerId> {
-        self.layers.id(&item.value("layer")?)
+        match item.value("layer") {
+            Some(name) => self.layers.id(&name),
+            // From KiCad 9 on, what is on copper and on the solder mask above it.
+            None => self.layers_of(item).top(),
+        }
     }
 
     /// The copper layers of an item's list of layers.
@@ -190,6 +214,12 @@ impl<'a> Reader<'a> {
     /// The number that the list within, whose first word is `head`, has first.
     fn measure(&self, item: Expr<'_>, head: &str) -> Result<Option<f64>, Refusal> {
         item.find(head).map(|list| self.number(list, 1)).transpose()
+    }
+
+    /// The two numbers that the list within, whose first word is `head`, has first.
+    fn pair(&self, item: Expr<'_>, head: &str) -> Result<Option<Point>, Refusal> {
+        let list = item.find(head);
+        list.map(|list| fields::xy(list, self.limits)).transpose()
     }
 
     fn point(&self, item: Expr<'_>, head: &str) -> Result<Point, Refusal> {

@@ -46,6 +46,9 @@ pub enum Hole {
     Bare,
 }
 
+/// Forms of copper, and the layers that have each of them.
+pub type Forms = Vec<(LayerSet, Vec<Shape>)>;
+
 /// A pad of a part.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pad {
@@ -55,8 +58,10 @@ pub struct Pad {
     pub function: String,
     /// Its middle.
     pub at: Point,
-    /// Its copper.
+    /// Its copper, on all layers that `elsewhere` does not name.
     pub shapes: Vec<Shape>,
+    /// Its copper on layers where it has another form; no layer is named twice.
+    pub elsewhere: Forms,
     /// The box around its copper.
     pub bounds: Bounds,
     /// The layers that it is on.
@@ -77,10 +82,46 @@ impl Pad {
         self.bounds.min.distance(self.bounds.max) / 2.0
     }
 
-    /// The distance of its copper to `point`; 0 inside.
-    pub fn distance(&self, point: Point) -> f64 {
-        self.shapes
+    /// Its copper on that layer, if it is on it.
+    pub fn shapes_on(&self, layer: LayerId) -> &[Shape] {
+        let mut others = self.elsewhere.iter();
+        let other = others.find(|(layers, _)| layers.has(layer));
+        match other {
+            Some((_, shapes)) => shapes,
+            None if self.layers.has(layer) => &self.shapes,
+            None => &[],
+        }
+    }
+
+    /// Its copper on any of those layers, each form once.
+    pub fn shapes_within(&self, layers: LayerSet) -> impl Iterator<Item = &Shape> {
+        let named = self
+            .elsewhere
             .iter()
+            .fold(LayerSet::NONE, |set, (of, _)| set.with(*of));
+        let is_here = !self.layers.without(named).common(layers).is_empty();
+        let others = self.elsewhere.iter();
+        let others = others.filter(move |(of, _)| !of.common(layers).is_empty());
+        let usual = self.shapes.iter().filter(move |_| is_here);
+        usual.chain(others.flat_map(|(_, shapes)| shapes))
+    }
+
+    /// All forms of its copper.
+    pub(crate) fn all_shapes(&self) -> impl Iterator<Item = &Shape> {
+        let others = self.elsewhere.iter().flat_map(|(_, shapes)| shapes);
+        self.shapes.iter().chain(others)
+    }
+
+    /// The distance of its copper, on whichever layer, to `point`; 0 inside.
+    pub fn distance(&self, point: Point) -> f64 {
+        self.all_shapes()
+            .map(|shape| shape.distance(point))
+            .fold(f64::INFINITY, f64::min)
+    }
+
+    /// As [`distance`](Self::distance), of its copper on some layers.
+    pub fn distance_within(&self, layers: LayerSet, point: Point) -> f64 {
+        self.shapes_within(layers)
             .map(|shape| shape.distance(point))
             .fold(f64::INFINITY, f64::min)
     }
@@ -94,7 +135,7 @@ impl Pad {
         pairs.fold(f64::INFINITY, f64::min)
     }
 
-    /// Its area in mm²; what overlaps counts twice.
+    /// Its area on one layer in mm²; what overlaps counts twice.
     pub fn area(&self) -> f64 {
         self.shapes.iter().map(Shape::area).sum()
     }

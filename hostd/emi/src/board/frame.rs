@@ -50,9 +50,10 @@ impl Board {
         }
         for pad in &mut self.pads {
             place(&mut pad.at);
-            let points = pad.shapes.iter_mut().flat_map(|shape| &mut shape.points);
-            points.for_each(place);
-            pad.bounds = Bounds::around(pad.shapes.iter().map(Shape::bounds));
+            let others = pad.elsewhere.iter_mut().flat_map(|(_, shapes)| shapes);
+            let shapes = pad.shapes.iter_mut().chain(others);
+            shapes.flat_map(|shape| &mut shape.points).for_each(place);
+            pad.bounds = Bounds::around(pad.all_shapes().map(Shape::bounds));
             if let Some(footprint) = self.footprints.get_mut(pad.footprint) {
                 footprint.bounds = Bounds::around([footprint.bounds, pad.bounds]);
             }

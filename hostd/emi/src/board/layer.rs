@@ -52,6 +52,11 @@ impl LayerSet {
         Self(self.0 & other.0)
     }
 
+    /// What is not in `other`.
+    pub fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
     /// Whether it has all of `other`.
     pub fn covers(self, other: Self) -> bool {
         self.0 & other.0 == other.0

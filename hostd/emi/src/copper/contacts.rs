@@ -110,7 +110,7 @@ impl<'a> Contacts<'a> {
         pads.into_iter().filter(move |pad| {
             pad.net == net
                 && !pad.layers.common(layers).is_empty()
-                && pad.distance(point) <= reach + TOUCH_MM
+                && pad.distance_within(layers, point) <= reach + TOUCH_MM
         })
     }
 
@@ -149,7 +149,16 @@ impl<'a> Contacts<'a> {
             }
         }
         for pad in self.pads_near(via.net, via.span, via.at, reach) {
-            used = used.with(pad.layers);
+            if pad.elsewhere.is_empty() {
+                used = used.with(pad.layers);
+                continue;
+            }
+            let touches = |layer: &LayerId| {
+                let own = LayerSet::only(*layer);
+                pad.distance_within(own, via.at) <= reach + TOUCH_MM
+            };
+            let layers = pad.layers.layers().filter(touches);
+            used = layers.fold(used, |set, layer| set.with(LayerSet::only(layer)));
         }
         for fill in self.fills[via.net]
             .iter()
@@ -222,7 +231,7 @@ impl<'a> Contacts<'a> {
 fn touches(fill: &Fill, pad: &Pad) -> bool {
     fill.bounds.meets(&pad.bounds)
         && pad
-            .shapes
+            .shapes_on(fill.layer)
             .iter()
             .any(|shape| fill.shape.gap(shape) <= TOUCH_MM)
 }

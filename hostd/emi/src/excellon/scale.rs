@@ -22,12 +22,19 @@ pub(super) struct Scale {
 }
 
 impl Scale {
+    /// Whether a line says the unit: `METRIC` and `INCH`, or `M71` and `M72`, alone or with more words.
+    pub(super) fn is_declaration(line: &[u8]) -> bool {
+        let first = line.split(|byte| *byte == b',').next();
+        let first = first.unwrap_or_default().trim_ascii();
+        matches!(first, b"METRIC" | b"INCH" | b"M71" | b"M72")
+    }
+
     /// Reads `METRIC,TZ,000.000`.
     pub(super) fn declare(&mut self, text: &[u8]) {
         for word in text.split(|byte| *byte == b',') {
             match word.trim_ascii() {
-                b"METRIC" => self.is_metric = Some(true),
-                b"INCH" => self.is_metric = Some(false),
+                b"METRIC" | b"M71" => self.is_metric = Some(true),
+                b"INCH" | b"M72" => self.is_metric = Some(false),
                 b"TZ" => self.zeros = Some(Zeros::Leading),
                 b"LZ" => self.zeros = Some(Zeros::Trailing),
                 word => {
@@ -42,8 +49,9 @@ impl Scale {
         }
     }
 
-    pub(super) fn set_metric(&mut self, is_metric: bool) {
-        self.is_metric = Some(is_metric);
+    /// Takes a unit if none was said.
+    pub(super) fn suggest_metric(&mut self, is_metric: bool) {
+        self.is_metric.get_or_insert(is_metric);
     }
 
     /// Comments of Altium (`FILE_FORMAT=4:4`) and of KiCad (`FORMAT={3:3/ absolute / metric / …}`).

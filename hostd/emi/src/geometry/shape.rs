@@ -1,6 +1,6 @@
 //! A piece of copper: points, or the polygon that they enclose, grown by a radius. One point is a disc, two are a stroke.
 
-use super::{Bounds, Point, Segment};
+use super::{Bounds, Point, Segment, circle};
 
 /// Everything within `radius` of a point, of a line, or of a polygon (even-odd, so holes may be bridged into it).
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +31,15 @@ impl Shape {
     /// A polygon, grown by `radius`.
     pub fn polygon(points: Vec<Point>, radius: f64) -> Self {
         Self { points, radius }
+    }
+
+    /// What is between two circles, as one ring.
+    pub fn band(center: Point, inner: f64, outer: f64) -> Self {
+        let mut ring = circle(center, outer);
+        if inner > 0.0 {
+            ring.extend(circle(center, inner).into_iter().rev());
+        }
+        Self::polygon(ring, 0.0)
     }
 
     /// Its sides: none of a disc.

@@ -7,6 +7,9 @@ use super::plot::Plotter;
 use super::scan::Command;
 use crate::open::{OpenError, shown};
 
+/// Most commands that are left out and named.
+const IGNORED_MAX: usize = 8;
+
 impl<'a> Plotter<'a> {
     pub(super) fn extended(&mut self, command: Command<'a>) -> Result<(), OpenError> {
         let text = command.text.trim_ascii();
@@ -45,10 +48,20 @@ impl<'a> Plotter<'a> {
             b"MI" | b"SF" | b"IR" | b"OF" | b"AS" => self.old(code, rest, place)?,
             // Names and comments.
             b"IN" | b"LN" | b"G0" => {}
+            // What changes the image by rules of its own is not read.
+            b"KO" | b"IF" => {
+                let message = format!(
+                    "`%{}…*%` is a command that Gerber has given up, and it changes the image; export without it",
+                    String::from_utf8_lossy(code)
+                );
+                return Err(self.refuse(place, message));
+            }
             // Words between `%` are what some programs write.
             _ if matches!(code[0], b'G' | b'D' | b'M' | b'X' | b'Y') => {
                 self.word(command)?;
             }
+            // Of RS-274X that was given up (`IC`, `IJ`, `PF`), or of the program that wrote the file.
+            _ if code.iter().all(u8::is_ascii_uppercase) => self.ignore(code),
             _ => {
                 let word = String::from_utf8_lossy(text);
                 let message = format!("`{}` is no command of Gerber files", shown(&word));
@@ -56,6 +69,14 @@ impl<'a> Plotter<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Leaves a command out that is about no copper.
+    fn ignore(&mut self, code: &[u8]) {
+        let code = String::from_utf8_lossy(code).into_owned();
+        if self.ignored.len() < IGNORED_MAX {
+            self.ignored.insert(code);
+        }
     }
 
     /// Commands that were given up (8.1); they are read where they change nothing.

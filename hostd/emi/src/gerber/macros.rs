@@ -2,10 +2,13 @@
 
 use super::aperture::{rectangle, regular};
 use super::expression::{Variables, evaluate};
-use crate::geometry::{Point, Shape, circle};
+use crate::geometry::{Point, Shape};
 
 /// Most corners of an outline (4.5.1.6 allows 5000).
 const OUTLINE_MAX: usize = 10_000;
+
+/// Ends of an outline that are nearer than this are one, in mm: what rounding leaves.
+const CLOSED_MM: f64 = 1e-6;
 
 /// Most rings of a moiré.
 const RINGS_MAX: f64 = 20.0;
@@ -129,11 +132,20 @@ impl Primitive<'_> {
         if !(2..=OUTLINE_MAX).contains(&count) {
             return Err("an outline of a macro has 3 to 10000 corners");
         }
-        // The last point repeats the first.
+        // The count is that of the sides: the last point should repeat the first. Where it does not, the outline is closed by
+        // one side more, as other readers do.
         let points: Result<Vec<Point>, _> =
-            (0..count).map(|index| self.point(3 + 2 * index)).collect();
+            (0..=count).map(|index| self.point(3 + 2 * index)).collect();
+        let mut points = points?;
+        if points
+            .first()
+            .zip(points.last())
+            .is_some_and(|(first, last)| first.distance(*last) <= CLOSED_MM)
+        {
+            points.pop();
+        }
         let degrees = self.at(5 + 2 * count)?;
-        Ok(turned(Shape::polygon(points?, 0.0), degrees))
+        Ok(turned(Shape::polygon(points, 0.0), degrees))
     }
 
     /// Rings and a cross.
@@ -144,7 +156,8 @@ impl Primitive<'_> {
         let mut parts = Vec::new();
         let mut left = self.at(6)?.min(RINGS_MAX);
         while left >= 1.0 && outer > 0.0 {
-            parts.push((turned(band(center, outer - thickness, outer), turn), true));
+            let band = Shape::band(center, outer - thickness, outer);
+            parts.push((turned(band, turn), true));
             outer -= thickness + gap;
             left -= 1.0;
         }
@@ -201,15 +214,6 @@ fn line(a: Point, b: Point, width: f64) -> Shape {
     Shape::polygon(vec![a - across, b - across, b + across, a + across], 0.0)
 }
 
-/// What is between two circles, as one ring.
-fn band(center: Point, inner: f64, outer: f64) -> Shape {
-    let mut ring = circle(center, outer);
-    if inner > 0.0 {
-        ring.extend(circle(center, inner).into_iter().rev());
-    }
-    Shape::polygon(ring, 0.0)
-}
-
 /// Turned about the origin, counter-clockwise where y is up.
 fn turned(mut shape: Shape, degrees: f64) -> Shape {
     for point in &mut shape.points {
@@ -241,6 +245,8 @@ mod tests {
         near(area("21,1,$1,$2,0,0,45", &[3.0, 2.0]), 6.0);
         near(area("22,1,3,2,1,1,0", &[]), 6.0);
         near(area("4,1,4,0,0,2,0,2,2,0,2,0,0,0", &[]), 4.0);
+        // Its ends differ.
+        near(area("4,1,3,0,0,2,0,2,2,0,2,0", &[]), 4.0);
         near(area("5,1,4,0,0,2,0", &[]), 2.0);
         near(area("0 a comment*$2=$1x2*1,1,$2,0,0", &[1.0]), pi);
         near(area("21,1,4,4,0,0,0*21,0,2,2,0,0,0", &[]), 12.0);

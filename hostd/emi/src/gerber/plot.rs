@@ -1,6 +1,6 @@
 //! Goes through the commands of a file and draws. The state is what the specification calls the graphics state (2.4).
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::aperture::Aperture;
 use super::attributes::Attributes;
@@ -47,6 +47,8 @@ pub(super) struct Plotter<'a> {
     pub(super) edges: usize,
     pub(super) objects: usize,
     pub(super) odd_strokes: usize,
+    /// Commands that were left out.
+    pub(super) ignored: BTreeSet<String>,
 }
 
 impl<'a> Plotter<'a> {
@@ -76,6 +78,7 @@ impl<'a> Plotter<'a> {
             edges: 0,
             objects: 0,
             odd_strokes: 0,
+            ignored: BTreeSet::new(),
         }
     }
 
@@ -101,6 +104,17 @@ impl<'a> Plotter<'a> {
             self.image.notes.push(format!(
                 "{} lines are drawn with apertures that are neither round nor rectangular; their width is the narrowest",
                 self.odd_strokes
+            ));
+        }
+        if !self.ignored.is_empty() {
+            let codes: Vec<String> = self
+                .ignored
+                .iter()
+                .map(|code| format!("%{code}…*%"))
+                .collect();
+            self.image.notes.push(format!(
+                "commands that Gerber has given up or never had are left out: {}",
+                codes.join(", ")
             ));
         }
         self.image.labels = self.attributes.into_labels();

@@ -35,6 +35,8 @@ impl Reader<'_> {
         for child in item.rest() {
             match child.head() {
                 "pad" => self.pad(child, index, &place)?,
+                // Its places are those of the board, as they are of every filled zone.
+                "zone" => self.zone(child)?,
                 "fp_line" | "fp_rect" | "fp_arc" | "fp_circle" | "fp_poly" | "fp_curve" => {
                     self.drawing(child, &place)?;
                 }

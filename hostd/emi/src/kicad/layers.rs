@@ -1,6 +1,6 @@
 //! Copper layers and the stack-up. Layers are ordered by their canonical names: ordinals changed with KiCad 9.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::fields;
 use crate::board::{
@@ -21,6 +21,11 @@ pub(super) struct Names {
 impl Names {
     pub(super) fn id(&self, name: &str) -> Option<LayerId> {
         self.ids.get(name).copied()
+    }
+
+    /// The first and the last copper layer.
+    pub(super) fn outer(&self) -> LayerSet {
+        self.outer
     }
 
     /// The copper layers of a list of names, which may have `*.Cu` and `F&B.Cu` in it.
@@ -129,6 +134,12 @@ fn canonical(ordinal: &str, name: &str) -> Option<(u32, String)> {
 pub(super) fn stackup(root: Expr<'_>, board: &mut Board) -> Result<(), Refusal> {
     let count = board.layers.len();
     let declared = root.find("setup").and_then(|setup| setup.find("stackup"));
+    if declared.is_some_and(|list| once(list).count() < list.all("layer").count()) {
+        board.notes.push(
+            "the stack-up names layers of the board more than once; what follows the first repeated one is left out"
+                .to_owned(),
+        );
+    }
     let read = declared
         .map(|list| sheets(list, count))
         .transpose()?
@@ -157,11 +168,23 @@ pub(super) fn stackup(root: Expr<'_>, board: &mut Board) -> Result<(), Refusal> 
     Ok(())
 }
 
+/// The layers of a stack-up, up to the first copper layer or mask that was named before: some files have all of it several times.
+fn once(list: Expr<'_>) -> impl Iterator<Item = Expr<'_>> {
+    let mut seen = HashSet::new();
+    let is_new = move |layer: &Expr<'_>| {
+        let kind = layer.value("type").unwrap_or_default().to_lowercase();
+        let is_of_board = kind == "copper" || kind.contains("solder mask");
+        let name = layer.word(1).unwrap_or_default();
+        !is_of_board || seen.insert(name.to_owned())
+    };
+    list.all("layer").take_while(is_new)
+}
+
 /// The solder masks of a stack-up: what is called so before the first copper layer, and after the last.
 fn masks(list: Expr<'_>) -> Result<[Option<Mask>; 2], Refusal> {
     let mut found = [None; 2];
     let mut side = 0;
-    for layer in list.all("layer") {
+    for layer in once(list) {
         let kind = layer.value("type").unwrap_or_default().to_lowercase();
         if kind == "copper" {
             side = 1;
@@ -198,7 +221,7 @@ fn sheets(list: Expr<'_>, count: usize) -> Result<Option<(Stackup, Vec<String>)>
     };
     let mut assumed = Vec::new();
     let mut between = Between::default();
-    for layer in list.all("layer") {
+    for layer in once(list) {
         let name = layer.word(1).unwrap_or_default();
         if layer.value("type").as_deref() == Some("copper") {
             if !stackup.copper.is_empty() {

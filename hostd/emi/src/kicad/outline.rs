@@ -6,14 +6,14 @@ use crate::open::OpenError;
 use crate::sexp::Expr;
 
 impl Reader<'_> {
-    /// Takes in a drawing if it is part of the outline.
+    /// Takes in a drawing if it is part of the outline, or copper.
     pub(super) fn drawing(
         &mut self,
         item: Expr<'_>,
         place: &dyn Fn(Point) -> Point,
     ) -> Result<(), OpenError> {
         if item.value("layer").as_deref() != Some("Edge.Cuts") {
-            return Ok(());
+            return self.copper(item, place);
         }
         let (points, is_closed) = self.path(item)?;
         self.count(item, points.len())?;

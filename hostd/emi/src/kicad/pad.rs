@@ -1,7 +1,7 @@
 //! Pads of all shapes. A pad's angle is absolute; its place turns with its footprint.
 
 use super::{Reader, fields};
-use crate::board::{Hole, Pad};
+use crate::board::{Forms, Hole, LayerSet, Pad};
 use crate::geometry::{Bounds, Point, Shape};
 use crate::open::OpenError;
 use crate::sexp::Expr;
@@ -26,34 +26,27 @@ impl Reader<'_> {
             .find("at")
             .map_or(Ok(0.0), |list| fields::angle(list, 3))?;
         let net = self.net(item)?;
-        let layers = self.layers_of(item);
-        let size = item
-            .find("size")
-            .map_or(Ok(Point::default()), |list| fields::xy(list, self.limits))?;
-        let offset = item.find("drill").and_then(|drill| drill.find("offset"));
-        let offset = offset.map_or(Ok(Point::default()), |list| fields::xy(list, self.limits))?;
-        let half = Point::new(size.x.abs() / 2.0, size.y.abs() / 2.0);
-        let mut shapes = self.pad_shapes(item, half)?;
-        for shape in &mut shapes {
-            for point in &mut shape.points {
-                *point = at + (*point + offset).rotated(degrees);
-            }
-        }
-        self.count(item, shapes.iter().map(|shape| shape.points.len()).sum())?;
-        // A bare hole that is as large as its pad has no copper.
-        let has_copper = hole != Hole::Bare
-            || item.find("drill").is_none_or(|drill| {
-                drill
-                    .word(1)
-                    .and_then(|word| word.parse::<f64>().ok())
-                    .is_none_or(|d| d < size.x.min(size.y))
-            });
-        let layers = if has_copper {
-            layers
-        } else {
-            crate::board::LayerSet::NONE
+        let size = self.pair(item, "size")?.unwrap_or_default();
+        let offset = match item.find("drill") {
+            Some(drill) => self.pair(drill, "offset")?.unwrap_or_default(),
+            None => Point::default(),
         };
-        let bounds = Bounds::around(shapes.iter().map(Shape::bounds));
+        let placing = Placing { at, degrees };
+        let shape = item.word(3).unwrap_or_default();
+        let shapes = placing.of(self.pad_shapes(item, shape, half(size))?, offset);
+        let layers = if hole == Hole::Bare && is_covered(item, size) {
+            LayerSet::NONE
+        } else {
+            self.layers_of(item)
+        };
+        let elsewhere = self.padstack(item, layers, size, placing)?;
+        let bounds = Bounds::around(
+            shapes
+                .iter()
+                .chain(elsewhere.iter().flat_map(|(_, shapes)| shapes))
+                .map(Shape::bounds),
+        );
+        self.count(item, shapes.iter().map(|shape| shape.points.len()).sum())?;
         self.board.pads.push(Pad {
             number: item
                 .children()
@@ -64,6 +57,7 @@ impl Reader<'_> {
             function: item.value("pinfunction").unwrap_or_default().into_owned(),
             at: at + offset.rotated(degrees),
             shapes,
+            elsewhere,
             bounds,
             layers,
             hole,
@@ -74,9 +68,50 @@ impl Reader<'_> {
         Ok(())
     }
 
+    /// The copper on layers where a pad has another form, as its stack says from KiCad 9 on: `Inner` is all layers within.
+    fn padstack(
+        &mut self,
+        item: Expr<'_>,
+        layers: LayerSet,
+        size: Point,
+        placing: Placing,
+    ) -> Result<Forms, OpenError> {
+        let mut forms = Forms::new();
+        let mut named = LayerSet::NONE;
+        for of in item
+            .find("padstack")
+            .into_iter()
+            .flat_map(|stack| stack.all("layer"))
+        {
+            let set = match of.word(1) {
+                Some("Inner") => self.board.all_layers().without(self.layers.outer()),
+                name => name
+                    .and_then(|name| self.layers.id(name))
+                    .map_or(LayerSet::NONE, LayerSet::only),
+            };
+            let set = set.common(layers).without(named);
+            if set.is_empty() {
+                continue;
+            }
+            named = named.with(set);
+            let size = self.pair(of, "size")?.unwrap_or(size);
+            let offset = self.pair(of, "offset")?.unwrap_or_default();
+            let shape = of.value("shape").unwrap_or_default();
+            let shapes = placing.of(self.pad_shapes(of, &shape, half(size))?, offset);
+            self.count(item, shapes.iter().map(|shape| shape.points.len()).sum())?;
+            forms.push((set, shapes));
+        }
+        Ok(forms)
+    }
+
     /// The copper about the pad's own origin, not turned.
-    fn pad_shapes(&mut self, item: Expr<'_>, half: Point) -> Result<Vec<Shape>, OpenError> {
-        Ok(match item.word(3).unwrap_or_default() {
+    fn pad_shapes(
+        &mut self,
+        item: Expr<'_>,
+        shape: &str,
+        half: Point,
+    ) -> Result<Vec<Shape>, OpenError> {
+        Ok(match shape {
             "circle" => vec![Shape::disc(Point::default(), half.x)],
             "oval" => vec![oval(half)],
             "roundrect" => {
@@ -169,25 +204,45 @@ impl Reader<'_> {
             _ => vec![Shape::disc(Point::default(), half.x)],
         };
         for drawing in item.find("primitives").into_iter().flat_map(Expr::rest) {
-            let width = self.measure(drawing, "width")?.unwrap_or_default().max(0.0);
-            if drawing.head() == "gr_circle" {
-                let center = self.point(drawing, "center")?;
-                let radius = center.distance(self.point(drawing, "end")?);
-                shapes.push(Shape::disc(center, radius + width / 2.0));
-                continue;
-            }
-            let (points, is_closed) = self.path(drawing)?;
-            if is_closed && points.len() > 2 {
-                shapes.push(Shape::polygon(points, width / 2.0));
-            } else {
-                let strokes = points
-                    .windows(2)
-                    .map(|pair| Shape::stroke(pair[0], pair[1], width));
-                shapes.extend(strokes);
-            }
+            shapes.extend(self.drawn(drawing)?.into_shapes());
         }
         Ok(shapes)
     }
+}
+
+/// Where a pad is, and how it is turned.
+#[derive(Clone, Copy)]
+struct Placing {
+    at: Point,
+    degrees: f64,
+}
+
+impl Placing {
+    /// Copper about the pad's own origin, where it is on the board.
+    fn of(self, mut shapes: Vec<Shape>, offset: Point) -> Vec<Shape> {
+        let points = shapes.iter_mut().flat_map(|shape| &mut shape.points);
+        points.for_each(|point| *point = self.at + (*point + offset).rotated(self.degrees));
+        shapes
+    }
+}
+
+/// Half of a size, both ways.
+fn half(size: Point) -> Point {
+    Point::new(size.x.abs() / 2.0, size.y.abs() / 2.0)
+}
+
+/// Whether the hole of a pad, `(drill D)` or `(drill oval W H)`, is as large as the pad, so that nothing is left of its copper.
+fn is_covered(item: Expr<'_>, size: Point) -> bool {
+    let Some(drill) = item.find("drill") else {
+        return false;
+    };
+    let words = drill.rest().filter_map(Expr::raw);
+    let mut sizes = words.filter_map(|word| word.parse::<f64>().ok());
+    let Some(width) = sizes.next() else {
+        return false;
+    };
+    let height = sizes.next().unwrap_or(width);
+    size.x.abs() <= width && size.y.abs() <= height
 }
 
 fn rectangle(half: Point) -> Vec<Point> {

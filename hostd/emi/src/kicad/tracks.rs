@@ -41,7 +41,12 @@ impl Reader<'_> {
             (Some(top), Some(bottom)) if top != bottom => LayerSet::span(top, bottom),
             _ => self.board.all_layers(),
         };
-        let size = self.measure(item, "size")?.unwrap_or_default().max(0.0);
+        let mut size = self.measure(item, "size")?.unwrap_or_default().max(0.0);
+        // Of a via with several sizes, from KiCad 9 on, the largest.
+        let stack = item.find("padstack").into_iter();
+        for of in stack.flat_map(|stack| stack.all("layer")) {
+            size = size.max(self.measure(of, "size")?.unwrap_or_default());
+        }
         let drill = self.measure(item, "drill")?.unwrap_or(size / 2.0).max(0.0);
         let at = self.point(item, "at")?;
         self.board.vias.push(Via {

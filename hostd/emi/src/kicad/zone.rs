@@ -1,4 +1,5 @@
-//! Filled zones. The holes of a fill are bridged into its outline; up to KiCad 5 the outline is drawn with a pen.
+//! Filled zones. The holes of a fill are bridged into its outline; up to KiCad 5, and later where the file does not say otherwise,
+//! the outline is drawn with a pen.
 
 use super::{FILLS_WITHOUT_PEN, Reader, fields};
 use crate::board::Fill;

@@ -1,6 +1,6 @@
 //! A board from the files of its fabrication.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use rayon::prelude::*;
 
@@ -11,7 +11,9 @@ use super::holes;
 use super::nets::{Joint, Pin, Work, middles};
 use super::pieces::{self, Copper, Piece, bounds_of};
 use super::{painted, pens};
-use crate::board::{Board, Fill, Footprint, Hole, Layer, LayerSet, NetId, Pad, Side, Track, Via};
+use crate::board::{
+    Board, Fill, Footprint, Forms, Hole, Layer, LayerId, LayerSet, NetId, Pad, Side, Track, Via,
+};
 use crate::geometry::{Bounds, Point, Shape};
 use crate::gerber::{Image, Label, Role};
 use crate::limits::Limits;
@@ -241,10 +243,12 @@ impl Maker {
         let layers = pieces().fold(LayerSet::NONE, |set, piece| {
             set.with(LayerSet::only(piece.layer))
         });
-        let shapes = pieces().next().map(|piece| piece.copper.shapes());
-        let shapes = shapes.unwrap_or_default();
+        let (shapes, elsewhere) = forms(pieces());
         let kind = if is_plated { Hole::Plated } else { Hole::Bare };
-        let pad = pad(hole.at, shapes, layers, kind, net);
+        let pad = Pad {
+            elsewhere,
+            ..pad(hole.at, shapes, layers, kind, net)
+        };
         self.pad(pad, joint.owner.pin.as_ref());
         taken
     }
@@ -345,6 +349,30 @@ fn width(copper: &Copper) -> f64 {
     bounds.width().min(bounds.height())
 }
 
+/// The copper of a pad on its first layer, and on the layers where it has another form.
+fn forms<'a>(pieces: impl Iterator<Item = &'a Piece>) -> (Vec<Shape>, Forms) {
+    let mut by_layer: BTreeMap<LayerId, Vec<Shape>> = BTreeMap::new();
+    for piece in pieces {
+        let known = by_layer.entry(piece.layer).or_default();
+        for shape in piece.copper.shapes() {
+            if !known.contains(&shape) {
+                known.push(shape);
+            }
+        }
+    }
+    let mut layers = by_layer.into_iter();
+    let usual = layers.next().map(|(_, shapes)| shapes).unwrap_or_default();
+    let mut elsewhere = Forms::new();
+    for (layer, shapes) in layers.filter(|(_, shapes)| *shapes != usual) {
+        let own = LayerSet::only(layer);
+        match elsewhere.iter_mut().find(|(_, known)| *known == shapes) {
+            Some((of, _)) => *of = of.with(own),
+            None => elsewhere.push((own, shapes)),
+        }
+    }
+    (usual, elsewhere)
+}
+
 fn pad(at: Point, shapes: Vec<Shape>, layers: LayerSet, hole: Hole, net: NetId) -> Pad {
     let mut bounds = bounds_of(&shapes);
     if bounds.is_empty() {
@@ -355,6 +383,7 @@ fn pad(at: Point, shapes: Vec<Shape>, layers: LayerSet, hole: Hole, net: NetId) 
         function: String::new(),
         at,
         shapes,
+        elsewhere: Vec::new(),
         bounds,
         layers,
         hole,

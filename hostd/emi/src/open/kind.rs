@@ -1,5 +1,6 @@
 //! What a file is, by how it begins.
 
+use crate::excellon::is_tool_comment;
 use crate::kicad;
 
 /// How much of a file is looked at.
@@ -50,7 +51,11 @@ impl Kind {
         {
             return Self::Gerber;
         }
-        if has_line(&|line| line == b"M48") || has_line(&is_tool) {
+        let is_drill = |line: &[u8]| {
+            let line = line.trim_ascii();
+            line == b"M48" || is_tool(line) || is_tool_comment(line)
+        };
+        if has_line(&is_drill) {
             return Self::Excellon;
         }
         if has_line(&is_test_point) || has_line(&|line| line.starts_with(b"P  UNITS")) {
@@ -86,13 +91,17 @@ mod tests {
 
     #[test]
     fn files_are_told_by_what_they_hold() {
-        let cases: [(&[u8], Kind); 11] = [
+        let cases: [(&[u8], Kind); 12] = [
             (b"PK\x03\x04", Kind::Zip),
             (b"\xef\xbb\xbf (kicad_pcb (version 1)", Kind::KicadBoard),
             (b"G04 made by hand*\n%FSLAX46Y46*%\n", Kind::Gerber),
             (b"%TF.FileFunction,Copper,L1,Top*%", Kind::Gerber),
             (b"; #@! TF\nM48\n", Kind::Excellon),
             (b"%\nT01C0.0236\nT01\nX1Y1\n", Kind::Excellon),
+            (
+                b";HEADER:\n;Holesize 1. = 28.0 PLATED MILS\n%\nT01\nX1Y1\n",
+                Kind::Excellon,
+            ),
             (b"C  x\nP  UNITS CUST 0\n", Kind::Netlist),
             (
                 b"{ \"Header\": {\"GenerationSoftware\": {}}, \"GeneralSpecs\": {} }",

@@ -110,7 +110,7 @@ impl Scene {
         }
         for pad in board.pads.iter().filter(|pad| pad.net == net) {
             for layer in pad.layers.layers().filter(|l| *l < board.layers.len()) {
-                for shape in &pad.shapes {
+                for shape in pad.shapes_on(layer) {
                     self.add(name, true, layer, &outline(shape));
                 }
             }

@@ -88,6 +88,13 @@ const PIECES: &[&[u8]] = &[
     b"%SRX9Y9I0.1J0.1*%",
     b"R9X1.0\n",
     b"PK\x01\x02",
+    b"(fill none)",
+    b"(stroke (width 0.3))",
+    b"(layer \"Inner\" (shape rect) (size 2 2))",
+    b"%IC*%",
+    b"4,1,3,0,0,1,0,1,1,0,1,0*",
+    b"M71,LZ,00.0\n",
+    b";Holesize 1. = 9.0 PLATED MM\n",
 ];
 
 /// Calls `entry` with so many mutations of `valid`, on all threads.
@@ -151,6 +158,14 @@ fn boards() {
     }
 }
 
+/// Copper that is drawn, pads of several forms, a stack-up given twice.
+#[test]
+fn boards_of_many_forms() {
+    let valid = include_bytes!("../../testdata/forms.kicad_pcb");
+    fuzz::board(valid);
+    mutate(valid, 13, count(), fuzz::board);
+}
+
 #[test]
 fn rules_files() {
     let valid = "version: 1\nboard:\n  max_frequency_hz: 1.6e9\n  epsilon_r: 4.3\nrules:\n  radiator: false\n  plane-gap:\n    \
@@ -210,6 +225,8 @@ fn gerbers() {
 #[test]
 fn drill_files() {
     mutate(of_set("a.drl"), 9, count(), fuzz::excellon);
+    let allegro = b";Holesize 1. = 28.0 Tolerance = +0.0/-0.0 PLATED MILS Quantity = 2\n%\nG90\nT01\nX002000Y-002000\nM30\n";
+    mutate(allegro, 14, count() / 2, fuzz::excellon);
 }
 
 #[test]
