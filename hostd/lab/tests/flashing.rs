@@ -231,7 +231,7 @@ async fn beside_probe_rs_alone() {
         let report = flashed(&pod, &one, |_| {}).await.unwrap();
         ours.push(began.elapsed());
         assert!(report.verified && report.reset);
-        assert_eq!(report.bytes, TIMED_BYTES as u64);
+        assert_eq!(report.programmed.bytes(), TIMED_BYTES as u64);
         // It lets go of the probe.
         drop((pod, bench));
         let taken = spawn_blocking(move || {
