@@ -139,7 +139,7 @@ fn programming_passes_over_watchpoints_which_stay() {
     };
     debugger.set_watchpoint(everywhere).unwrap();
     let image = demo();
-    let segments: Vec<_> = image.placed(0).unwrap();
+    let segments: Vec<_> = image.placed(0, "").unwrap().segments;
     let segments: Vec<_> = segments
         .iter()
         .map(|s| (s.address, s.data.clone()))
