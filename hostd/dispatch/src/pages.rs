@@ -85,7 +85,7 @@ impl Preparing {
             return Ok(false);
         };
         let (end, source) = end_of(&self.files, &self.job, at)?;
-        let mut told = run_result(&end);
+        let mut told = run_result(&end, &self.subject.base);
         if let (Some(whole), Some(end)) = (told.whole.as_mut(), &run.end) {
             whole.outcome = case_outcome(end);
         }

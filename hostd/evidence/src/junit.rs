@@ -1,19 +1,21 @@
 //! JUnit, as CI systems actually read it.
 //!
-//! GitLab shows `classname` as the suite, drops a case with a name that it has already seen there, and reads
+//! What is written is valid by the schemas that Jenkins' plugins carry (`junit-10.xsd` of the xUnit plugin): no `skipped`
+//! of all suites, no `properties` of a case. GitLab shows `classname` as the suite, drops a case with a name that it has already seen there, and reads
 //! the content of `<failure>`, not its attributes. Jenkins and GitLab both take attachments from
 //! `[[ATTACHMENT|path]]` in `<system-out>`, GitLab only from the first one. So the class is
 //! `bench.variant.pack`, names are made unique, and each case has one `<system-out>`, in which nothing that a test wrote
-//! is an attachment. A fault of the bench is an `<error>`, a fault of the firmware a `<failure>`.
+//! is an attachment; links are lines of it, and properties of the suite. A fault of the bench is an `<error>`, a fault of the firmware a `<failure>`.
 
+mod encoding;
 mod read;
+mod seconds;
 #[cfg(test)]
 mod tests;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
-use std::fmt::Write as _;
 use std::hash::BuildHasher;
 use std::io;
 use std::time::Duration;
@@ -78,16 +80,14 @@ impl Junit {
     fn begin(&mut self, job: &JobResult) -> io::Result<()> {
         self.event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
         let counts = job.counts();
-        let [tests, skipped, failures, errors] =
-            [counts.all(), counts.skipped, counts.failed, counts.errors()]
-                .map(|count| count.to_string());
+        let [tests, failures, errors] =
+            [counts.all(), counts.failed, counts.errors()].map(|count| count.to_string());
         let time = seconds(job.duration_us);
         self.start(
             "testsuites",
             &[
                 ("name", &job.name),
                 ("tests", &tests),
-                ("skipped", &skipped),
                 ("failures", &failures),
                 ("errors", &errors),
                 ("time", &time),
@@ -126,7 +126,9 @@ impl Junit {
         let known = properties
             .into_iter()
             .filter_map(|(name, value)| Some((name, value?.as_str())));
-        self.properties(known)
+        let links = run.links.iter();
+        let links = links.map(|(name, address)| (name.as_str(), address.as_str()));
+        self.properties(known.chain(links))
     }
 
     fn case(&mut self, run: &RunResult, case: &Case) -> io::Result<()> {
@@ -135,16 +137,10 @@ impl Junit {
         let attributes: [(&str, &str); 3] =
             [("name", &name), ("classname", &run.class), ("time", &time)];
         let output = output(case);
-        let is_bare = case.links.is_empty() && output.is_empty();
-        if is_bare && case.outcome == Outcome::Passed {
+        if output.is_empty() && case.outcome == Outcome::Passed {
             return self.event(Event::Empty(element("testcase", &attributes)));
         }
         self.start("testcase", &attributes)?;
-        let links = case.links.iter();
-        let links = links.map(|(name, address)| (name.as_str(), address.as_str()));
-        if !case.links.is_empty() {
-            self.properties(links)?;
-        }
         self.outcome(&case.outcome)?;
         if !output.is_empty() {
             self.text("system-out", &[], &output)?;
@@ -211,15 +207,19 @@ fn element<'e>(name: &'e str, attributes: &[(&str, &str)]) -> BytesStart<'e> {
     element
 }
 
-/// What a case wrote, and behind it its attachments: those of the server alone.
+/// What a case wrote, and behind it its links and attachments: those of the server alone.
 fn output(case: &Case) -> String {
     let mut output = clean(&case.output).replace(ATTACHMENT, NO_ATTACHMENT);
-    for attachment in &case.attachments {
+    let links = case.links.iter();
+    let links = links.map(|(name, address)| format!("{}: {}", clean(name), clean(address)));
+    let attachments = case.attachments.iter();
+    let attachments = attachments.map(|path| format!("{ATTACHMENT}{}]]", clean(path)));
+    for line in links.chain(attachments) {
         if !output.is_empty() && !output.ends_with('\n') {
             output.push('\n');
         }
-        // Writing to a string cannot fail.
-        let _ = writeln!(output, "{ATTACHMENT}{}]]", clean(attachment));
+        output.push_str(&line);
+        output.push('\n');
     }
     output
 }

@@ -61,6 +61,8 @@ pub struct RunResult {
     pub counts: Counts,
     /// Bytes of their text that were not kept.
     pub cut_bytes: u64,
+    /// What its cases link to, by name and address: known without reading them.
+    pub links: Vec<(String, String)>,
     /// Its cases, in the order in which they ran.
     pub cases: Arc<dyn Source>,
 }
@@ -167,6 +169,7 @@ impl Default for RunResult {
             whole: None,
             counts: Counts::default(),
             cut_bytes: 0,
+            links: Vec::new(),
             cases: Arc::new(Vec::new()),
         }
     }
@@ -177,6 +180,7 @@ impl RunResult {
     #[must_use]
     pub fn with_cases(mut self, cases: Vec<Case>) -> Self {
         self.counts = Counts::of(&cases);
+        self.links = cases.iter().flat_map(|case| case.links.clone()).collect();
         self.cases = Arc::new(cases);
         self
     }

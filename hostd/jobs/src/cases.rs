@@ -81,18 +81,13 @@ impl CaseFile {
         };
         let from = File::open(file).map_err(|error| format!("read it: {error}"))?;
         let mut buffer = desk.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let read = junit::read(
-            BufReader::new(from),
-            &bounds,
-            &mut buffer,
-            &mut |case: Case| {
-                let case = without_secrets(case, secrets);
-                let outcome = case.outcome.clone();
-                inner.writer(&self.path)?.push(case)?;
-                counts.add(&outcome);
-                Ok(())
-            },
-        );
+        let read = junit::read(from, &bounds, &mut buffer, &mut |case: Case| {
+            let case = without_secrets(case, secrets);
+            let outcome = case.outcome.clone();
+            inner.writer(&self.path)?.push(case)?;
+            counts.add(&outcome);
+            Ok(())
+        });
         buffer.clear();
         buffer.shrink_to(BUFFER_BYTES_KEPT);
         match read {

@@ -252,7 +252,7 @@ pub fn result_of(job: &Job, subject: &Subject, out: &Path) -> JobResult {
                 let attempt = attempt_folder(&logs(out), &run.id, run.attempts);
                 RunResult {
                     cases: cases_of(run, &subject.base, attempt.join(cases::FILE)),
-                    ..run_result(run)
+                    ..run_result(run, &subject.base)
                 }
             })
             .collect(),
@@ -261,9 +261,9 @@ pub fn result_of(job: &Job, subject: &Subject, out: &Path) -> JobResult {
     }
 }
 
-/// What a run came to, with the number of its cases, but without them.
+/// What a run came to, with the number of its cases, but without them. Links begin with `base`.
 #[must_use]
-pub fn run_result(run: &RunEnd) -> RunResult {
+pub fn run_result(run: &RunEnd, base: &str) -> RunResult {
     let name = if run.is_bench { "test" } else { "build" };
     let whole = Case {
         name: name.to_owned(),
@@ -281,6 +281,10 @@ pub fn run_result(run: &RunEnd) -> RunResult {
         whole: Some(whole),
         counts: counts(run),
         cut_bytes: run.cut_bytes,
+        links: captures(run)
+            .into_iter()
+            .map(|capture| link(capture, base))
+            .collect(),
         ..RunResult::default()
     }
 }
@@ -314,15 +318,18 @@ fn bad_end(step: &StepEnd) -> Option<String> {
     (!is_fine).then(|| step.tail.clone())
 }
 
+/// The name and the address of a capture.
+fn link(capture: &CaptureEnd, base: &str) -> (String, String) {
+    let address = format!("{base}/api/capture/{}", capture.id);
+    (format!("hostd.capture.{}", capture.name), address)
+}
+
 /// The case that a step is, and those that are kept with it.
 fn step_cases(step: &StepEnd, base: &str) -> Vec<Case> {
-    let link = |capture: &CaptureEnd| {
-        let address = format!("{base}/api/capture/{}", capture.id);
-        (format!("hostd.capture.{}", capture.name), address)
-    };
+    let links = step.captures.iter().map(|capture| link(capture, base));
     let own = step.case.as_ref().map(|name| Case {
         name: name.clone(),
-        links: step.captures.iter().map(link).collect(),
+        links: links.collect(),
         captures: step.captures.iter().filter_map(picture).collect(),
         duration_us: micros::of(step.time.len()),
         outcome: case_outcome(&step.outcome, &step.at),

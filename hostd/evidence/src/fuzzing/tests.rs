@@ -33,8 +33,14 @@ fn any_bytes_are_junit_or_refused() {
     let valid = [
         r#"<testsuites><testsuite name="a"><testcase classname="c" name="n" time="1.5"><failure message="m" type="t">x &lt; <![CDATA[y]]></failure><system-out>&#10;o</system-out></testcase></testsuite></testsuites>"#,
         r#"<?xml version="1.0"?><testsuite><testcase name="a"/><testcase name="a"><skipped/></testcase><!-- c --></testsuite>"#,
-    ]
-    .map(|xml| xml.as_bytes().to_vec());
+        r#"<testsuites errors="1" failures="2"><testsuite name="a" errors="1"><error message="m">x</error><testcase name="b" status="notrun" result="suppressed" time="1.234,5"/><testcase name="c" status="fail"/></testsuite></testsuites>"#,
+        r#"<testsuite name="a" failures="1"><testcase name="b"/><testcase name="c"><failure message="m">x"#,
+        r#"<?xml version="1.0" encoding="ISO-8859-15"?><testsuite><testcase name="a" time="0,5"/></testsuite>"#,
+    ];
+    let wide = |xml: &str| xml.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let wide: Vec<Vec<u8>> = valid[..2].iter().map(|xml| wide(xml)).collect();
+    let mut valid = valid.map(|xml| xml.as_bytes().to_vec()).to_vec();
+    valid.extend(wide);
     run(8, 20_000, &valid, junit);
 }
 

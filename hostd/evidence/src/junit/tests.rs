@@ -1,5 +1,8 @@
 //! JUnit as it is written for CI systems, and what is read from the files of tests.
 
+mod dialects;
+mod schema;
+
 use super::{Bounds, Names, ReadError, read, read_all, write};
 use crate::cases::Refused;
 use crate::result::{Case, Fault, JobResult, Outcome, RunResult};
@@ -62,10 +65,11 @@ fn ci_systems_find_what_they_look_for() {
         r#"<property name="hostd.attempts" value="2"/>"#,
         r#"<testcase name="banner" classname="smoke.debug.f0" time="1.500"/>"#,
         r#"<property name="capture" value="http://x/captures/1"/>"#,
+        "<testsuites name=\"blinky\" tests=\"4\" failures=\"1\" errors=\"1\" time=\"0.000\">",
         r#"type="assert">expected &lt;ok&gt; &amp; &quot;more&quot;"#,
         "red \u{fffd}</failure>",
         r#"type="infra.device_lost">"#,
-        "<system-out>out\n[[ATTACHMENT|captures/boot.vcd]]\n</system-out>",
+        "<system-out>out\ncapture: http://x/captures/1\n[[ATTACHMENT|captures/boot.vcd]]\n</system-out>",
     ] {
         assert!(xml.contains(part), "{part} is not in\n{xml}");
     }

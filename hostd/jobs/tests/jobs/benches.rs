@@ -177,8 +177,10 @@ fn has_reports(job: &Job, home: &Home) {
     let sensor = junit
         .split("<testcase")
         .find(|case| case.contains("sensor answers"));
-    let property = "name=\"hostd.capture.boot\" value=\"/api/capture/01CAPTURE\"";
-    assert!(sensor.unwrap().contains(property), "{junit}");
+    let line = "hostd.capture.boot: /api/capture/01CAPTURE\n";
+    assert!(sensor.unwrap().contains(line), "{junit}");
+    let property = "<property name=\"hostd.capture.boot\" value=\"/api/capture/01CAPTURE\"/>";
+    assert_eq!(junit.matches(property).count(), 1, "{junit}");
     let subject = Subject {
         base: "https://bench.example".to_owned(),
         ..subject

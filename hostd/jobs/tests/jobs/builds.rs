@@ -188,6 +188,17 @@ fn tests() {
     assert_eq!(names(&home, &run), ["a::one", "a::two"]);
     let steps = "      - { run: 'echo no > x.xml', junit: 'x.xml' }";
     assert_eq!(home.build(steps).outcome.kind(), Some("bad_junit"));
+    // What ends in the middle is no success: the case that failed is counted, and the step says why it fails.
+    home.write("cut.xml", &cases[..cases.len() - 40]);
+    let steps = "      - { run: 'mkdir r; cp cut.xml r/', junit: 'r/*.xml' }";
+    let run = home.build(steps);
+    assert_eq!(run.outcome.kind(), Some("bad_junit"));
+    let why = "ends in the middle, within the case `a::two`";
+    assert!(run.outcome.to_string().contains(why), "{}", run.outcome);
+    assert_eq!(
+        (run.steps[0].counts.passed, run.steps[0].counts.failed),
+        (1, 1)
+    );
     // Cases of several steps, and between them one that is a step.
     let steps = "      - { run: 'mkdir r; cp one.xml r/', junit: 'r/*.xml', case: first }
       - { run: 'cp one.xml r/two.xml', junit: 'r/two.xml', case: second, if: always }";
