@@ -22,6 +22,72 @@ const LOAD_OHMS: f64 = 100.0;
 /// Entries of its error queue.
 const ERRORS_MAX: usize = 8;
 
+/// How a supply talks.
+#[derive(Debug, Clone, Copy)]
+pub struct Manner {
+    /// Its answer to `*IDN?`.
+    pub identity: &'static str,
+    pub commands: Commands,
+    /// What it says instead of an error.
+    pub no_error: &'static str,
+    /// What ends its answers.
+    pub line_end: &'static str,
+    /// What it answers whenever it has no error, in place of that.
+    pub error_always: Option<&'static str>,
+    /// It refuses to be switched off.
+    pub stays_on: bool,
+}
+
+impl Default for Manner {
+    fn default() -> Self {
+        Self {
+            identity: "EXAMPLE,PSU-30,0001,1.0",
+            commands: Commands::Plain,
+            no_error: "+0,\"No error\"",
+            line_end: "\r\n",
+            error_always: None,
+            stays_on: false,
+        }
+    }
+}
+
+/// What its commands are called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Commands {
+    /// `OUTP ON`, `VOLT 3.3`; `OUTP?` is answered with a digit.
+    Plain,
+    /// `OUTP CH1,ON`, `CH1:VOLT 3.3`; the status, in hexadecimal, says what is on. There is no `*CLS`.
+    Siglent,
+    /// `OUTP CH1,ON`, `SOUR1:VOLT 3.3`; `OUTP? CH1` is answered with a word.
+    Rigol,
+}
+
+impl Commands {
+    /// A command as the others have it. `None` if there is none of this name.
+    fn plain(self, line: &str) -> Option<String> {
+        let line = line.to_ascii_uppercase();
+        let is_common = matches!(line.as_str(), "*IDN?" | "SYST:ERR?");
+        let (verb, value) = line.split_once(' ').unwrap_or((&line, ""));
+        let source = match self {
+            Self::Plain => return Some(line.clone()),
+            Self::Siglent => "CH1:",
+            Self::Rigol => "SOUR1:",
+        };
+        match verb {
+            _ if is_common => Some(line.clone()),
+            "*CLS" if self == Self::Rigol => Some(line.clone()),
+            "SYST:STAT?" if self == Self::Siglent => Some(line.clone()),
+            "OUTP?" if self == Self::Rigol && value == "CH1" => Some("OUTP?".to_owned()),
+            "MEAS:VOLT?" | "MEAS:CURR?" if value == "CH1" => Some(verb.to_owned()),
+            "OUTP" => Some(format!("OUTP {}", value.strip_prefix("CH1,")?)),
+            _ => {
+                let verb = verb.strip_prefix(source)?;
+                matches!(verb, "VOLT" | "CURR").then(|| format!("{verb} {value}"))
+            }
+        }
+    }
+}
+
 /// A supply, which is on its port until it is stopped or dropped.
 pub struct Supply {
     shared: Arc<Shared>,
@@ -45,6 +111,7 @@ pub struct State {
     pub amps_max: f64,
     pub is_on: bool,
     errors: VecDeque<&'static str>,
+    manner: Manner,
     /// What it was told that was no question.
     pub told: Vec<String>,
 }
@@ -65,9 +132,23 @@ impl Supply {
     /// The port is taken.
     #[must_use]
     pub fn on(port: u16) -> Self {
+        Self::with(port, Manner::default())
+    }
+
+    /// A supply that talks like this, on a port of its own.
+    ///
+    /// # Panics
+    /// There is none.
+    #[must_use]
+    pub fn talking(manner: Manner) -> Self {
+        Self::with(own_port(), manner)
+    }
+
+    fn with(port: u16, manner: Manner) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", port)).expect("a port for a supply");
         let port = listener.local_addr().expect("it is bound").port();
         let shared = Arc::new(Shared::default());
+        shared.state().manner = manner;
         let accepting = shared.clone();
         let accepts = thread::spawn(move || accept(&listener, &accepting));
         Self {
@@ -86,6 +167,11 @@ impl Supply {
     #[must_use]
     pub fn state(&self) -> State {
         self.shared.state().clone()
+    }
+
+    /// From now on it does as it is told when it is switched off.
+    pub fn obey(&self) {
+        self.shared.state().manner.stays_on = false;
     }
 
     /// Switches its output by its own button.
@@ -151,11 +237,14 @@ fn serve(client: TcpStream, shared: &Shared) {
     };
     for line in BufReader::new(client).lines() {
         let Ok(line) = line else { return };
-        let answer = shared.state().hear(line.trim());
+        let (answer, end) = {
+            let mut state = shared.state();
+            (state.hear(line.trim()), state.manner.line_end)
+        };
         if let Some(answer) = answer
             && !shared.is_mute.load(Ordering::Acquire)
             && answers
-                .write_all(format!("{answer}\r\n").as_bytes())
+                .write_all(format!("{answer}{end}").as_bytes())
                 .is_err()
         {
             return;
@@ -166,27 +255,36 @@ fn serve(client: TcpStream, shared: &Shared) {
 impl State {
     /// Carries out a line; what it answers to a question.
     fn hear(&mut self, line: &str) -> Option<String> {
-        let (verb, value) = line.split_once(' ').unwrap_or((line, ""));
-        let verb = verb.to_ascii_uppercase();
-        if !verb.ends_with('?') {
+        if !line.contains('?') {
             self.told.push(line.to_owned());
         }
-        match verb.as_str() {
-            "*IDN?" => return Some("EXAMPLE,PSU-30,0001,1.0".to_owned()),
+        let Some(line) = self.manner.commands.plain(line) else {
+            self.complain("-113,\"Undefined header\"");
+            return None;
+        };
+        let (verb, value) = line.split_once(' ').unwrap_or((&line, ""));
+        match verb {
+            "*IDN?" => return Some(self.manner.identity.to_owned()),
             "*CLS" => self.errors.clear(),
             "VOLT" => self.set(value, VOLTS_MAX, |state| &mut state.volts),
             "CURR" => self.set(value, AMPS_MAX, |state| &mut state.amps_max),
             "OUTP" => match value {
                 "ON" | "1" => self.is_on = true,
+                "OFF" | "0" if self.manner.stays_on => self.complain("-221,\"Settings conflict\""),
                 "OFF" | "0" => self.is_on = false,
                 _ => self.complain("-224,\"Illegal parameter value\""),
             },
+            "OUTP?" if self.manner.commands == Commands::Rigol => {
+                return Some(if self.is_on { "ON" } else { "OFF" }.to_owned());
+            }
             "OUTP?" => return Some(u8::from(self.is_on).to_string()),
+            // The output is limited by its voltage, and the two outputs are independent.
+            "SYST:STAT?" => return Some(format!("0x{:x}", 4 | u8::from(self.is_on) << 4)),
             "MEAS:VOLT?" => return Some(format!("{:+.5E}", self.measured().0)),
             "MEAS:CURR?" => return Some(format!("{:+.5E}", self.measured().1)),
             "SYST:ERR?" => {
-                let error = self.errors.pop_front();
-                return Some(error.unwrap_or("+0,\"No error\"").to_owned());
+                let error = self.errors.pop_front().or(self.manner.error_always);
+                return Some(error.unwrap_or(self.manner.no_error).to_owned());
             }
             _ => self.complain("-113,\"Undefined header\""),
         }

@@ -25,8 +25,8 @@ pub use sections::{
     CommitStatusConfig, DeviceConfig, DiskConfig, EVERY_ORG, EmiConfig, GpioLine, HandlersConfig,
     HttpConfig, JobNetwork, JobsConfig, LeasesConfig, LogConfig, LogFormat, LogicPart,
     MetricsConfig, OidcConfig, Parity, PluginsConfig, PodsConfig, PowerOnRelease, PowerPart,
-    ProbePart, Provider, StoreConfig, UartPart, UploadsConfig, UsbPolicy, WaveformsConfig,
-    WebhooksConfig,
+    ProbePart, Provider, ScpiDialect, StoreConfig, UartPart, UploadsConfig, UsbPolicy,
+    WaveformsConfig, WebhooksConfig,
 };
 
 /// Variables with that prefix that are not configuration keys: those that the command line, the

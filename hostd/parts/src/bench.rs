@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use acquire::Instrument;
 use pod_protocol::connection::{Arriving, BoxedStream, Connecting, Transport};
+use pod_protocol::no_parts;
 use tokio::io::{DuplexStream, duplex};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -163,11 +164,7 @@ impl Running {
         let _ = timeout(FIRST_TRY_MAX, presences.tried()).await;
         let missing = presences.missing();
         if missing.len() == presences.all().len() {
-            let reasons = missing
-                .iter()
-                .map(|away| format!("{}: {}", away.part, away.reason));
-            let reasons: Vec<String> = reasons.collect();
-            let all = format!("none of its parts is there: {}", reasons.join("; "));
+            let all = no_parts(&missing);
             return Err(io::Error::new(io::ErrorKind::NotConnected, all));
         }
         let (near, far) = duplex(PIPE_BYTES);

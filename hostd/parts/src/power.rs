@@ -130,7 +130,14 @@ impl Power {
             .await;
         // Whether a failed one has an effect is unknown.
         self.note(switched.is_ok().then_some(on));
-        switched
+        match switched {
+            // What may still be on is not safe, whatever is the matter with it.
+            Err(Refuse::Part(why)) if !on => {
+                let why = format!("it cannot be switched off: {why}");
+                Err(Refuse::away(Part::Power, why))
+            }
+            switched => switched,
+        }
     }
 
     /// `target_power`: switches now, or later; replaces what was to come.

@@ -35,7 +35,7 @@ pub mod verbs;
 
 pub use capabilities::{AdcFit, CAPTURE_DUAL, Capabilities, MissingPart, TWO_INSTRUMENTS};
 pub use parity::{Parity, UART_PARITY};
-pub use refusal::{Refusal, RefusalKind, missing_part};
+pub use refusal::{Refusal, RefusalKind, missing_part, no_parts, parts_in};
 pub use reply::{Reply, ReplyError};
 
 /// Longest request line that a pod accepts, in bytes without the newline.

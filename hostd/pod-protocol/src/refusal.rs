@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::MissingPart;
+
 /// A pod's refusal: its own text, and its kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
@@ -90,6 +92,36 @@ pub fn missing_part(part: &str, away: Option<&str>) -> String {
         Some(reason) => format!("{MISSING_PART}{part}{AWAY}: {reason}"),
         None => format!("{MISSING_PART}{part}: this bench has none"),
     }
+}
+
+/// How the reason begins why a bench of parts cannot be reached.
+const NO_PARTS: &str = "none of its parts is there: ";
+
+/// What stands between the parts in it.
+const NEXT_PART: &str = "; ";
+
+/// Why a bench of parts cannot be reached, all of which are away.
+pub fn no_parts(missing: &[MissingPart]) -> String {
+    let away = missing.iter().map(|missing| {
+        let reason = missing.reason.replace(NEXT_PART, ", ");
+        format!("{}: {reason}", missing.part)
+    });
+    let away: Vec<String> = away.collect();
+    format!("{NO_PARTS}{}", away.join(NEXT_PART))
+}
+
+/// The parts that such a reason names; none if it is another one.
+pub fn parts_in(reason: &str) -> Vec<MissingPart> {
+    let parts = reason.split_once(NO_PARTS).map(|(_, parts)| parts);
+    let away = parts.into_iter().flat_map(|parts| parts.split(NEXT_PART));
+    let away = away.filter_map(|away| {
+        let (part, reason) = away.split_once(": ")?;
+        Some(MissingPart {
+            part: part.to_owned(),
+            reason: reason.to_owned(),
+        })
+    });
+    away.collect()
 }
 
 impl fmt::Display for Refusal {

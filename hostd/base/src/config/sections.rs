@@ -15,7 +15,9 @@ pub use emi::EmiConfig;
 pub use jobs::{EVERY_ORG, JobNetwork, JobsConfig};
 pub(super) use notices::is_public_url;
 pub use notices::{BadgesConfig, CommitStatusConfig, Provider, WebhooksConfig};
-pub use parts::{AnalogPart, GpioLine, LogicPart, Parity, PowerPart, ProbePart, UartPart};
+pub use parts::{
+    AnalogPart, GpioLine, LogicPart, Parity, PowerPart, ProbePart, ScpiDialect, UartPart,
+};
 pub use plugins::PluginsConfig;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

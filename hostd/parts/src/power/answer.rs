@@ -28,21 +28,58 @@ pub(super) fn scaled(answer: &str, by: f64) -> Option<i64> {
     (value.abs() < 1e15).then_some(value as i64)
 }
 
-/// A switch: `1`, `ON`.
+/// A switch: `1`, `ON`, `+0.0E+00`.
 pub(super) fn switch(answer: &str) -> Option<bool> {
-    match answer.trim() {
-        "1" | "+1" | "ON" | "on" | "On" => Some(true),
-        "0" | "+0" | "OFF" | "off" | "Off" => Some(false),
+    let answer = answer.trim().trim_matches(QUOTES).trim();
+    if answer.eq_ignore_ascii_case("on") {
+        return Some(true);
+    }
+    if answer.eq_ignore_ascii_case("off") {
+        return Some(false);
+    }
+    match number(answer)? {
+        0.0 => Some(false),
+        1.0 => Some(true),
         _ => None,
     }
 }
 
-/// An entry of the error queue: `-113,"Undefined header"`. Number 0 is none.
+/// A register: `0x10`, `16`.
+pub(super) fn bits(answer: &str) -> Option<u32> {
+    let answer = answer.trim();
+    match answer.strip_prefix("0x").or(answer.strip_prefix("0X")) {
+        Some(digits) => u32::from_str_radix(digits, 16).ok(),
+        None => answer.parse().ok(),
+    }
+}
+
+/// What texts stand between.
+const QUOTES: [char; 2] = ['"', '\''];
+
+/// What stands between the number of an error and its text.
+const SEPARATORS: [char; 4] = [',', ';', ':', '.'];
+
+/// What supplies say that leave the number out, in letters alone.
+const NO_ERROR: [&str; 2] = ["noerror", "noerrors"];
+
+/// An entry of the error queue: `-113,"Undefined header"`, `0  No Error`. Number 0 is none, whatever is behind it.
 pub(super) fn error(answer: &str) -> Option<(i32, String)> {
     let answer = answer.trim();
-    let (number, text) = answer.split_once(',').unwrap_or((answer, ""));
-    let number = number.trim().parse().ok()?;
-    Some((number, shown(text.trim().trim_matches('"'))))
+    let signs = answer.len() - answer.trim_start_matches(['+', '-']).len();
+    let digits = answer[signs..].bytes().take_while(u8::is_ascii_digit);
+    let (number, text) = answer.split_at(signs + digits.count());
+    let text = text.trim_start();
+    let text = text.trim_start_matches(SEPARATORS).trim();
+    let text = shown(text.trim_matches(QUOTES));
+    if let Ok(number) = number.parse() {
+        return Some((number, text));
+    }
+    let letters: String = answer
+        .chars()
+        .filter(char::is_ascii_alphabetic)
+        .map(|letter| letter.to_ascii_lowercase())
+        .collect();
+    NO_ERROR.contains(&letters.as_str()).then_some((0, text))
 }
 
 /// An answer for people: one line, not too long.
@@ -89,13 +126,54 @@ mod tests {
         assert_eq!(switch(" 1\r"), Some(true));
         assert_eq!(switch("OFF"), Some(false));
         assert_eq!(switch("2"), None);
-        let none = error("+0,\"No error\"").unwrap();
-        assert_eq!(none, (0, "No error".to_owned()));
-        assert_eq!(
-            error("-222,\"Data, out of range\"").unwrap().1,
-            "Data, out of range"
-        );
-        assert_eq!(error("0"), Some((0, String::new())));
-        assert_eq!(error("No error"), None);
+        assert_eq!(switch("\"on\""), Some(true));
+        assert_eq!(switch("+0.0E+00"), Some(false));
+        assert_eq!(switch(""), None);
+        assert_eq!(bits("0x0010\r"), Some(16));
+        assert_eq!(bits("0X1f"), Some(31));
+        assert_eq!(bits(" 48 "), Some(48));
+        assert_eq!(bits("0xzz").or(bits("-1")).or(bits("")), None);
+        for none in [
+            "0",
+            "+0",
+            "00",
+            "0,\"No error\"",
+            "+0,\"No error\"",
+            "0, \"No error\"",
+            "0,No error",
+            "0,'No Error'",
+            "0  No Error",
+            "0\tno error",
+            "0;No error",
+            "0: NO ERROR",
+            "-0,\"No error\"",
+            "\t+0 , \"No errors\"\r",
+            "0,\"\"",
+            "No error",
+            "\"NO ERROR\"",
+            "No Errors.",
+        ] {
+            assert_eq!(error(none).map(|(number, _)| number), Some(0), "{none}");
+        }
+        for (told, number, text) in [
+            ("-113,\"Undefined header\"", -113, "Undefined header"),
+            ("-222,\"Data, out of range\"", -222, "Data, out of range"),
+            ("-113  Undefined header", -113, "Undefined header"),
+            ("5 Invalid Command", 5, "Invalid Command"),
+            ("+100,'Command error'", 100, "Command error"),
+        ] {
+            assert_eq!(error(told), Some((number, text.to_owned())), "{told}");
+        }
+        for unclear in [
+            "",
+            "-",
+            "+-0",
+            "OK",
+            "error",
+            "Command error",
+            "99999999999,x",
+        ] {
+            assert_eq!(error(unclear), None, "{unclear}");
+        }
     }
 }

@@ -17,6 +17,7 @@ pub(crate) fn answers(bytes: &[u8]) {
             assert!(scaled.unsigned_abs() < 1_000_000_000_000_000);
         }
         let _ = answer::switch(&line);
+        let _ = answer::bits(&line);
         if let Some((_, text)) = answer::error(&line) {
             assert!(!text.contains(char::is_control));
         }

@@ -1,13 +1,22 @@
 //! A bench supply that is told in SCPI what to give: voltage and limit, output on or off, and read back.
 //!
-//! After every setting its error queue is read, since a supply that does not understand a command says nothing else.
+//! After every setting its error queue is read, since a supply that does not understand a command says nothing else. What the
+//! commands are called depends on who made the supply.
 
+use base::config::ScpiDialect;
 use tracing::info;
 
 use super::answer;
 use super::source::{Reading, Trouble};
 use super::wire::{PORT_DEFAULT, Wire};
 use crate::address::{self, Address};
+
+mod dialect;
+
+use dialect::Words;
+
+/// What asks for an error.
+const ASK_ERROR: &str = "SYST:ERR?";
 
 /// Entries of an error queue that are read after a setting; SCPI demands room for two.
 const ERRORS_MAX: usize = 16;
@@ -19,6 +28,9 @@ pub(crate) struct Plan {
     voltage_mv: Option<u32>,
     limit_ma: Option<u32>,
     select: Option<String>,
+    /// None = that of who made it.
+    dialect: Option<ScpiDialect>,
+    channel: Option<u8>,
 }
 
 impl Plan {
@@ -27,6 +39,8 @@ impl Plan {
         voltage_mv: Option<u32>,
         limit_ma: Option<u32>,
         select: Option<String>,
+        dialect: Option<ScpiDialect>,
+        channel: Option<u8>,
     ) -> Result<Self, String> {
         let parsed = Address::parse(address, PORT_DEFAULT);
         let form = address::FORM;
@@ -37,6 +51,8 @@ impl Plan {
             voltage_mv,
             limit_ma,
             select,
+            dialect,
+            channel,
         })
     }
 }
@@ -45,21 +61,30 @@ impl Plan {
 #[derive(Debug)]
 pub(super) struct Scpi {
     plan: Plan,
+    words: Words,
     /// None after an exchange that was not finished: nobody could tell which answer belongs to what.
     wire: Option<Wire>,
 }
 
 impl Scpi {
+    /// Opens a supply. One whose errors cannot be read is away, since it could refuse anything.
     pub(super) async fn open(plan: &Plan) -> Result<Self, Trouble> {
-        let wire = Wire::open(&plan.address).await?;
+        let mut wire = Wire::open(&plan.address).await?;
+        let identity = ask(&mut wire, "*IDN?").await?;
+        let dialect = plan.dialect.unwrap_or_else(|| dialect::of(&identity));
+        let supply = answer::shown(&identity);
+        info!(supply, dialect = dialect::name(dialect), "opened a supply");
+        let words = Words::new(dialect, plan.channel).map_err(Trouble::Away)?;
         let mut scpi = Self {
             plan: plan.clone(),
+            words,
             wire: Some(wire),
         };
-        let identity = scpi.ask("*IDN?").await?;
-        info!(supply = answer::shown(&identity), "opened a supply");
         // Errors of others are none of ours.
-        scpi.tell("*CLS").await?;
+        if let Some(clear) = words.clear() {
+            scpi.tell(clear).await?;
+        }
+        scpi.errors().await?;
         Ok(scpi)
     }
 
@@ -73,13 +98,13 @@ impl Scpi {
         self.select().await?;
         if on {
             if let Some(mv) = self.plan.voltage_mv {
-                self.set(&format!("VOLT {}", thousandths(mv))).await?;
+                self.set(&self.words.volts(&thousandths(mv))).await?;
             }
             if let Some(ma) = self.plan.limit_ma {
-                self.set(&format!("CURR {}", thousandths(ma))).await?;
+                self.set(&self.words.amps(&thousandths(ma))).await?;
             }
         }
-        self.set(if on { "OUTP ON" } else { "OUTP OFF" }).await?;
+        self.set(&self.words.switch(on)).await?;
         if self.output().await? == on {
             return Ok(());
         }
@@ -92,39 +117,49 @@ impl Scpi {
     /// What its output gives.
     pub(super) async fn read(&mut self) -> Result<Option<Reading>, Trouble> {
         self.select().await?;
-        let volts = self.ask("MEAS:VOLT?").await?;
-        let amps = self.ask("MEAS:CURR?").await?;
+        let volts = self.ask(&self.words.ask_volts()).await?;
+        let amps = self.ask(&self.words.ask_amps()).await?;
         let read = answer::scaled(&volts, 1e3).zip(answer::scaled(&amps, 1e6));
         Ok(read.map(|(mv, ua)| Reading { mv, ua }))
     }
 
     async fn select(&mut self) -> Result<(), Trouble> {
-        match self.plan.select.clone() {
+        let select = self.plan.select.clone().or_else(|| self.words.select());
+        match select {
             Some(select) => self.set(&select).await,
             None => Ok(()),
         }
     }
 
     async fn output(&mut self) -> Result<bool, Trouble> {
-        let told = self.ask("OUTP?").await?;
-        answer::switch(&told).ok_or_else(|| unclear("OUTP?", &told))
+        let asked = self.words.ask_switch();
+        let told = self.ask(&asked).await?;
+        let is_on = self.words.is_on(&told);
+        is_on.ok_or_else(|| unclear(&asked, &told))
     }
 
     /// Sends a setting and reads what the supply thinks of it.
     async fn set(&mut self, command: &str) -> Result<(), Trouble> {
         self.tell(command).await?;
+        match self.errors().await? {
+            None => Ok(()),
+            Some(error) => Err(Trouble::Refused(format!(
+                "the supply refused `{command}`: {error}"
+            ))),
+        }
+    }
+
+    /// Empties the error queue; the first error that was in it.
+    async fn errors(&mut self) -> Result<Option<String>, Trouble> {
         let mut first = None;
         for _ in 0..ERRORS_MAX {
-            let told = self.ask("SYST:ERR?").await?;
+            let told = self.ask(ASK_ERROR).await?;
             match answer::error(&told) {
-                Some((0, _)) => {
-                    return first.map_or(Ok(()), |error| Err(Trouble::Refused(error)));
-                }
+                Some((0, _)) => return Ok(first),
                 Some((number, text)) => {
-                    first
-                        .get_or_insert(format!("the supply refused `{command}`: {number}, {text}"));
+                    first.get_or_insert(format!("{number}, {text}"));
                 }
-                None => return Err(unclear("SYST:ERR?", &told)),
+                None => return Err(unclear(ASK_ERROR, &told)),
             }
         }
         Err(Trouble::Away(format!(
@@ -141,8 +176,7 @@ impl Scpi {
 
     async fn ask(&mut self, command: &str) -> Result<String, Trouble> {
         let mut wire = self.take()?;
-        wire.tell(command).await?;
-        let answer = wire.answer().await?;
+        let answer = ask(&mut wire, command).await?;
         self.wire = Some(wire);
         Ok(answer)
     }
@@ -151,6 +185,13 @@ impl Scpi {
         let lost = || Trouble::Away("an answer of the supply is missing".to_owned());
         self.wire.take().ok_or_else(lost)
     }
+}
+
+/// The answer to a question.
+async fn ask(wire: &mut Wire, command: &str) -> Result<String, Trouble> {
+    wire.tell(command).await?;
+    let answered = wire.answer().await;
+    answered.map_err(|error| Trouble::Away(format!("{command}: {error}")))
 }
 
 fn unclear(command: &str, told: &str) -> Trouble {

@@ -30,7 +30,14 @@ impl Plan {
                 voltage_mv,
                 limit_ma,
                 select,
-            } => scpi::Plan::new(address, *voltage_mv, *limit_ma, select.clone()).map(Self::Scpi),
+                dialect,
+                channel,
+            } => {
+                let select = select.clone();
+                let plan =
+                    scpi::Plan::new(address, *voltage_mv, *limit_ma, select, *dialect, *channel);
+                plan.map(Self::Scpi)
+            }
             PowerPart::Hub { hub, port } => hub::Plan::new(hub, *port).map(Self::Hub),
             PowerPart::Relay {
                 path,

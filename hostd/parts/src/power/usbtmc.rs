@@ -90,7 +90,8 @@ pub(super) fn answer(tag: u8, received: &[u8]) -> Option<String> {
     let is_one = kind == REQUEST_IN && own == tag && inverse == !tag;
     let is_whole = attributes & END_OF_MESSAGE != 0 && length <= ANSWER_BYTES_MAX;
     let text = rest.get(..length).filter(|_| is_one && is_whole)?;
-    Some(String::from_utf8_lossy(text).trim_end().to_owned())
+    let text = String::from_utf8_lossy(text);
+    Some(text.trim_end_matches(['\0', '\r', '\n', ' ']).to_owned())
 }
 
 #[cfg(test)]

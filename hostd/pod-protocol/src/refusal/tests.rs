@@ -2,7 +2,8 @@
 
 use fastrand::Rng;
 
-use super::{Refusal, RefusalKind, missing_part};
+use super::{Refusal, RefusalKind, missing_part, no_parts, parts_in};
+use crate::MissingPart;
 
 fn kind(text: &str) -> RefusalKind {
     Refusal::new(text).kind
@@ -130,4 +131,29 @@ fn a_missing_part_is_told_and_read_alike() {
         };
         assert_eq!(kind(&text), expected, "{text}");
     }
+}
+
+#[test]
+fn the_parts_of_a_bench_that_are_all_away_are_told_apart() {
+    let away = |part: &str, reason: &str| MissingPart {
+        part: part.to_owned(),
+        reason: reason.to_owned(),
+    };
+    let reason = "cannot connect to the supply at 192.168.1.50:5025: Connection refused";
+    let missing = [
+        away("power", reason),
+        away("uart", "it is gone; plug: it in"),
+    ];
+    let told = no_parts(&missing);
+    let expected = [
+        away("power", reason),
+        away("uart", "it is gone, plug: it in"),
+    ];
+    assert_eq!(parts_in(&told), expected);
+    assert_eq!(
+        parts_in(&format!("the connection failed: {told}")),
+        expected
+    );
+    assert_eq!(parts_in("the connection failed: power: no"), []);
+    assert_eq!(parts_in(&no_parts(&[])), []);
 }

@@ -1,6 +1,7 @@
 //! Benches of plain parts: what a `[[devices]]` entry with the address `parts` is made of. The page about benches of
 //! parts says what each key is for.
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,9 @@ const VOLTAGE_MV_MAX: u32 = 60_000;
 
 /// Current that a supply may be limited to, in milliamperes.
 const LIMIT_MA_MAX: u32 = 20_000;
+
+/// Outputs of a supply.
+const CHANNELS: RangeInclusive<u8> = 1..=4;
 
 /// Words of a program and its arguments.
 const WORDS_MAX: usize = 32;
@@ -64,6 +68,12 @@ pub enum PowerPart {
         /// A command that selects the output, sent before each use: `INST:NSEL 1`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         select: Option<String>,
+        /// What its commands are called. None = as its maker, which it names, has them.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        dialect: Option<ScpiDialect>,
+        /// The output, from 1. None = the first where commands name it, otherwise the one that the supply has selected.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        channel: Option<u8>,
     },
     /// A port of a USB hub that switches its ports.
     Hub {
@@ -101,6 +111,20 @@ pub enum PowerPart {
         on: Vec<String>,
         off: Vec<String>,
     },
+}
+
+/// What supplies call their commands. The page about benches of parts has a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ScpiDialect {
+    /// As SCPI has them: `OUTP ON`.
+    Scpi,
+    /// Siglent SPD: `OUTP CH1,ON`.
+    Siglent,
+    /// Rigol DP: `OUTP CH1,ON`.
+    Rigol,
+    /// Keysight, Agilent and Hewlett-Packard E36xx: `OUTP ON`.
+    Keysight,
 }
 
 /// A line of a GPIO chip.
@@ -205,11 +229,22 @@ impl PowerPart {
                 voltage_mv,
                 limit_ma,
                 select,
+                channel,
                 ..
             } => {
                 if voltage_mv.is_some_and(|mv| mv > VOLTAGE_MV_MAX) {
                     let rule = format!("must be at most {VOLTAGE_MV_MAX}");
                     return Err(("power.voltage_mv", rule));
+                }
+                if channel.is_some_and(|channel| !CHANNELS.contains(&channel)) {
+                    let rule = format!("must be {} to {}", CHANNELS.start(), CHANNELS.end());
+                    return Err(("power.channel", rule));
+                }
+                if select.is_some() && channel.is_some() {
+                    return bad(
+                        "power.select",
+                        "selects what `channel` does: leave out one of them",
+                    );
                 }
                 if limit_ma.is_some_and(|ma| ma > LIMIT_MA_MAX) {
                     let rule = format!("must be at most {LIMIT_MA_MAX}");
@@ -244,7 +279,7 @@ impl PowerPart {
 mod tests {
     use std::path::Path;
 
-    use crate::config::{Config, GpioLine, PowerPart};
+    use crate::config::{Config, GpioLine, PowerPart, ScpiDialect};
 
     fn load(text: &str) -> Result<Config, String> {
         let dir = tempfile::tempdir().unwrap();
@@ -260,6 +295,7 @@ mod tests {
             "[[devices]]\nname = \"bench-2\"\naddress = \"parts\"\n\
              [devices.uart]\npath = \"/dev/ttyUSB0\"\n\
              [devices.power]\nkind = \"scpi\"\naddress = \"tcp:supply\"\nvoltage_mv = 3300\n\
+             dialect = \"siglent\"\nchannel = 2\n\
              [devices.probe]\naddress = \"usb:0d28:0204\"\n\
              [[devices]]\nname = \"bench-3\"\naddress = \"parts\"\n\
              [devices.power]\nkind = \"command\"\non = [\"uhubctl\", \"-a\", \"1\"]\noff = [\"uhubctl\", \"-a\", \"0\"]\n",
@@ -272,6 +308,8 @@ mod tests {
             Some(PowerPart::Scpi {
                 voltage_mv: Some(3300),
                 limit_ma: None,
+                dialect: Some(ScpiDialect::Siglent),
+                channel: Some(2),
                 ..
             })
         ));
@@ -337,6 +375,22 @@ mod tests {
                     .into(),
                 "devices[0].power.voltage_mv",
                 "60000",
+            ),
+            (
+                "[devices.power]\nkind = \"scpi\"\naddress = \"tcp:s\"\nchannel = 5\n".into(),
+                "devices[0].power.channel",
+                "1 to 4",
+            ),
+            (
+                "[devices.power]\nkind = \"scpi\"\naddress = \"tcp:s\"\nchannel = 2\nselect = \"INST:NSEL 2\"\n"
+                    .into(),
+                "devices[0].power.select",
+                "leave out one",
+            ),
+            (
+                "[devices.power]\nkind = \"scpi\"\naddress = \"tcp:s\"\ndialect = \"korad\"\n".into(),
+                "at line ",
+                "korad",
             ),
             (
                 "[devices.power]\nkind = \"command\"\non = []\noff = [\"x\"]\n".into(),
