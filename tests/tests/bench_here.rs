@@ -288,6 +288,56 @@ fn a_step_that_asks_too_much_of_its_bench_is_a_mistake_of_the_pipeline() {
 }
 
 #[test]
+fn what_a_serial_line_said_is_decoded_as_text() {
+    if !can_isolate() {
+        return;
+    }
+    let steps = "      - power: { rail: internal, state: on }
+      - flash: { artifact: demo.elf }
+      - capture: { kind: la, channels: { tx: 3 }, rate: 2MHz, samples: 1000000 }
+        id: boot
+        background: true
+      - reset: {}
+      - uart: { expect: APP_OK }
+        timeout: 20s
+      - decode: { on: boot, decoder: uart, channels: { rx: tx } }
+        id: text
+      - decode: { on: boot, decoder: uart, channels: { rx: tx }, options: { rx_packet_delim: '10' }, annotations: [rx-packets] }
+        id: lines
+      - decode: { on: boot, decoder: uart, channels: { rx: tx }, options: { format: hex }, annotations: [rx-data, rx-data-bits] }
+        id: bits";
+    let home = Home::new(&pipeline(BY_WIRING, steps));
+    let output = home.run(&[]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    let decoded = |name: &str| home.read(&format!("artifacts/smoke.f0/decoded/{name}.txt"));
+    let words = |text: &str| -> Vec<String> {
+        let words = text
+            .lines()
+            .map(|line| line.split_once(" uart-1: ").unwrap().1);
+        words.map(str::to_owned).collect()
+    };
+    let text = decoded("text");
+    assert!(
+        words(&text).concat().contains("I2C1 init OK[0D][0A]"),
+        "{text}"
+    );
+    assert!(!text.contains(" bit\n"), "{text}");
+    let lines = decoded("lines");
+    assert!(
+        words(&lines)
+            .iter()
+            .any(|line| line.contains("I2C1 init OK")),
+        "{lines}"
+    );
+    let bits = words(&decoded("bits"));
+    // Eight bits and a word of two digits for each character.
+    let count = |is: fn(&String) -> bool| bits.iter().filter(|word| is(word)).count();
+    let of_bits = count(|word| word == "0" || word == "1");
+    assert_eq!(of_bits, 8 * words(&text).len(), "{bits:?}");
+    assert_eq!(count(|word| word.len() == 2), words(&text).len());
+}
+
+#[test]
 fn firmware_for_another_core_finds_the_device_that_has_it() {
     if !can_isolate() {
         return;

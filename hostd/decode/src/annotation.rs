@@ -73,6 +73,10 @@ impl ClassSet {
         Self(self.0 | 1 << class)
     }
 
+    pub(crate) const fn without(self, class: u8) -> Self {
+        Self(self.0 & !(1 << class))
+    }
+
     #[inline]
     pub(crate) const fn has(self, class: u8) -> bool {
         self.0 >> class & 1 != 0

@@ -122,6 +122,28 @@ impl Spec {
         self
     }
 
+    /// The same job without what only repeats its words bit by bit: single bits, and of a UART the bits around its words
+    /// that are as they should be. Of a decoder from elsewhere everything stays.
+    #[must_use]
+    pub fn without_bits(mut self) -> Self {
+        let bits: &[u8] = match self.protocol {
+            ProtocolConfig::I2c(_) => &[i2c::BIT],
+            ProtocolConfig::Spi(_) => &[spi::MISO_BITS, spi::MOSI_BITS],
+            ProtocolConfig::Uart(_) => &uart::BITS,
+            ProtocolConfig::Foreign(_) => &[],
+        };
+        self.shown = bits
+            .iter()
+            .fold(self.shown, |shown, class| shown.without(*class));
+        self
+    }
+
+    /// Whether annotations of a class, an index into the decoder's list, are kept.
+    #[must_use]
+    pub fn shows(&self, class: u8) -> bool {
+        self.shown.has(class)
+    }
+
     pub(crate) fn shown(&self) -> ClassSet {
         self.shown
     }

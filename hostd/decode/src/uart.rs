@@ -28,6 +28,18 @@ pub(crate) const DATA_BITS: u8 = 12;
 pub(crate) const BREAK: u8 = 14;
 pub(crate) const PACKET: u8 = 16;
 
+/// What a word has besides its value, of both lines.
+pub(crate) const BITS: [u8; 8] = [
+    START,
+    START + 1,
+    PARITY_OK,
+    PARITY_OK + 1,
+    STOP,
+    STOP + 1,
+    DATA_BITS,
+    DATA_BITS + 1,
+];
+
 /// Highest baud rate that an option may set.
 const BAUD_RATE_MAX: f64 = 1e9;
 

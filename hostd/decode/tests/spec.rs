@@ -306,3 +306,48 @@ fn refusals_name_their_field() {
     assert_eq!(field(parse("i2c", I2C, &[("a", "b")], None)), "options");
     assert_eq!(field(parse("i2c", I2C, &[], Some("bytes"))), "annotations");
 }
+
+#[test]
+fn without_bits_the_words_and_what_is_wrong_with_them_stay() {
+    let all = |spec: &Spec| -> Vec<String> {
+        let text = |class: u8| {
+            let decoder = spec.decoder();
+            decoder.classes[usize::from(class)].id.clone()
+        };
+        let count = u8::try_from(spec.decoder().classes.len()).unwrap();
+        (0..count)
+            .filter(|class| spec.shows(*class))
+            .map(text)
+            .collect()
+    };
+    let uart = parse("uart", &[("rx", "RX")], &[], None).unwrap();
+    assert_eq!(all(&uart).len(), 18);
+    let kept = [
+        "rx-data",
+        "tx-data",
+        "rx-parity-err",
+        "tx-parity-err",
+        "rx-warnings",
+        "tx-warnings",
+        "rx-break",
+        "tx-break",
+        "rx-packet",
+        "tx-packet",
+    ];
+    assert_eq!(all(&uart.without_bits()), kept);
+    let i2c = parse("i2c", I2C, &[], None).unwrap().without_bits();
+    assert_eq!(all(&i2c).len(), 10);
+    assert!(!all(&i2c).contains(&"bit".to_owned()));
+    let map = [("clk", "SCL"), ("mosi", "SDA")];
+    let spi = parse("spi", &map, &[], None).unwrap().without_bits();
+    assert_eq!(
+        all(&spi),
+        [
+            "miso-data",
+            "mosi-data",
+            "warnings",
+            "miso-transfer",
+            "mosi-transfer"
+        ]
+    );
+}

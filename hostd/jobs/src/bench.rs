@@ -201,6 +201,8 @@ pub struct Decoding<'d> {
     pub channels: &'d BTreeMap<String, u64>,
     /// Of the decoder.
     pub options: &'d BTreeMap<String, String>,
+    /// Classes or rows of annotations that are wanted; none: all but single bits.
+    pub annotations: &'d [String],
 }
 
 /// Something that a decoder found.

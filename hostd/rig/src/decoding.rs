@@ -10,12 +10,16 @@ use jobs::{BenchError, Decoding, Found, Transfer, TransferPart, Until};
 use lab::captures::Captures;
 use lab::captures::reader::{ReadError, Reader};
 use lab::decoders::{NoSpec, Wanted};
+use pipeline::Decoder;
 
 use crate::device::{Rig, check, within};
 use crate::errors::{lost, of_capture};
 
 /// Batches of results that wait for whoever takes them. One of a plugin's may have tens of megabytes.
 const BATCHES_MAX: usize = 1;
+
+/// How words of a UART are written unless a pipeline says otherwise.
+const TEXT: Option<(&str, &str)> = Some(("format", "ascii"));
 
 /// How often a decoding that finds nothing is asked whether to go on.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -49,7 +53,8 @@ impl Rig {
                 // Memory takes all.
                 let _ = Format::Sigrok.write(&spec, std::slice::from_ref(annotation), &mut lines);
                 let line = String::from_utf8_lossy(&lines);
-                found(Found::Line(line.trim_end().to_owned()));
+                // A space may be what was said.
+                found(Found::Line(line.trim_end_matches('\n').to_owned()));
                 if let Some(transfer) = transfers.take(annotation) {
                     found(Found::Transfer(transfer));
                 }
@@ -131,18 +136,25 @@ fn spec(
         .iter()
         .filter_map(|(role, number)| Some((role.as_str(), name(*number)?)))
         .collect();
-    let options: Vec<(&str, &str)> = decoding
-        .options
-        .iter()
-        .map(|(name, value)| (name.as_str(), value.as_str()))
-        .collect();
+    let given = decoding.options.iter();
+    let given = given.map(|(name, value)| (name.as_str(), value.as_str()));
+    // People read what is kept, and most of what a serial line says is text.
+    let own = TEXT.filter(|(name, _)| {
+        *decoding.decoder == Decoder::Uart && !decoding.options.contains_key(*name)
+    });
+    let options: Vec<(&str, &str)> = own.into_iter().chain(given).collect();
+    let annotations = decoding.annotations.join(",");
     let wanted = Wanted {
         protocol: decoding.decoder.as_str(),
         map: &map,
         options: &options,
-        annotations: None,
+        annotations: Some(&*annotations).filter(|names| !names.is_empty()),
     };
     let spec = captures.decoders().spec(org, wanted, &reader.logic_names());
+    let spec = spec.map(|spec| match annotations.is_empty() {
+        true => spec.without_bits(),
+        false => spec,
+    });
     spec.map_err(|refused| {
         BenchError::Refused(match refused {
             NoSpec::Invalid(error) => error.to_string(),

@@ -280,20 +280,24 @@ impl<'s> Course<'s, '_> {
     ) -> Stop<Outcome> {
         let step = self.steps[target];
         let same = ["scl", "sda"].map(|role| (role.to_owned(), role.to_owned()));
-        let own_channels = BTreeMap::from(same);
         let (on, channels) = match &step.action {
-            Action::Decode(decode) => (decode.on.as_str(), &decode.channels),
-            _ => (step.id.as_deref().unwrap_or_default(), &own_channels),
+            Action::Decode(decode) => (decode.on.clone(), decode.channels.clone()),
+            _ => (step.id.clone().unwrap_or_default(), BTreeMap::from(same)),
+        };
+        let bus = Decode {
+            on,
+            decoder: Decoder::I2c,
+            channels,
+            options: BTreeMap::new(),
+            annotations: Vec::new(),
         };
         let mut count = Count::new(that);
-        let none = BTreeMap::new();
-        let what = (&Decoder::I2c, channels, &none);
-        self.decode_capture(on, what, own, end, &mut |found| {
+        self.decode_capture(&bus, own, end, &mut |found| {
             if let Found::Transfer(transfer) = found {
                 count.take(transfer);
             }
         })?;
-        Ok(count.judged(on))
+        Ok(count.judged(&bus.on))
     }
 
     fn decode(
@@ -308,8 +312,7 @@ impl<'s> Course<'s, '_> {
         let name = id.unwrap_or_else(|| format!("step-{}", index + 1));
         let folder = self.attempt.task.artifacts();
         let mut decoded = Decoded::create(&folder, &format!("decoded/{name}.txt"), most)?;
-        let what = (&decode.decoder, &decode.channels, &decode.options);
-        self.decode_capture(&decode.on, what, own, end, &mut |found| {
+        self.decode_capture(decode, own, end, &mut |found| {
             if let Found::Line(line) = found {
                 decoded.push(&line);
             }
@@ -321,22 +324,17 @@ impl<'s> Course<'s, '_> {
         Ok(())
     }
 
-    /// Decodes the capture of the step with an id, once it is there.
+    /// Decodes the capture of a step, once it is there.
     fn decode_capture(
         &mut self,
-        on: &str,
-        (decoder, roles, options): (
-            &Decoder,
-            &BTreeMap<String, String>,
-            &BTreeMap<String, String>,
-        ),
+        decode: &Decode,
         own: Deadline,
         end: &mut StepEnd,
         found: &mut dyn FnMut(Found),
     ) -> Stop<()> {
-        let Some(index) = self.recordings.find(on) else {
+        let Some(index) = self.recordings.find(&decode.on) else {
             return Err(failed(
-                format!("the capture {on}"),
+                format!("the capture {}", decode.on),
                 "it was not made".to_owned(),
             ));
         };
@@ -344,10 +342,11 @@ impl<'s> Course<'s, '_> {
         let id = kept.id.clone();
         end.captures.push(kept);
         let decoding = Decoding {
-            decoder,
+            decoder: &decode.decoder,
             capture,
-            channels: &channels_of(decoder, roles, capture),
-            options,
+            channels: &channels_of(&decode.decoder, &decode.channels, capture),
+            options: &decode.options,
+            annotations: &decode.annotations,
         };
         let until = own.until(self.attempt.cancel);
         let decoded = self.bench.decode(&id, &decoding, &until, found);

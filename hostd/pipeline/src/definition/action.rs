@@ -216,9 +216,12 @@ pub(crate) struct Decode {
     /// another role or the decoder is a plugin's.
     #[serde(default)]
     pub(crate) channels: Names<Id, Id>,
-    /// Options of the decoder, as `baudrate`.
+    /// Options of the decoder, as `baudrate`. With `uart`, `format` is `ascii` if it is left out.
     #[serde(default)]
     pub(crate) options: Names<Id, Text>,
+    /// Classes or rows of the decoder that are kept, as `rx-data`. Without it all but single bits.
+    #[serde(default)]
+    pub(crate) annotations: List<Id, LIST_MAX>,
 }
 
 /// Plays a waveform on the DAC.

@@ -11,6 +11,55 @@ use serde::{Serialize, Serializer};
 const PLUGIN_CHARS_MAX: usize = 64;
 const DECODER_CHARS_MAX: usize = 32;
 
+/// What built-in decoders find, as they say themselves.
+const I2C_ANNOTATIONS: [&str; 13] = [
+    "start",
+    "repeat-start",
+    "stop",
+    "ack",
+    "nack",
+    "bit",
+    "address-read",
+    "address-write",
+    "data-read",
+    "data-write",
+    "warnings",
+    "bits",
+    "addr-data",
+];
+const SPI_ANNOTATIONS: [&str; 8] = [
+    "miso-data",
+    "mosi-data",
+    "miso-bits",
+    "mosi-bits",
+    "warnings",
+    "miso-transfer",
+    "mosi-transfer",
+    "other",
+];
+const UART_ANNOTATIONS: [&str; 20] = [
+    "rx-data",
+    "tx-data",
+    "rx-start",
+    "tx-start",
+    "rx-parity-ok",
+    "tx-parity-ok",
+    "rx-parity-err",
+    "tx-parity-err",
+    "rx-stop",
+    "tx-stop",
+    "rx-warnings",
+    "tx-warnings",
+    "rx-data-bits",
+    "tx-data-bits",
+    "rx-break",
+    "tx-break",
+    "rx-packet",
+    "tx-packet",
+    "rx-packets",
+    "tx-packets",
+];
+
 /// A protocol decoder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decoder {
@@ -43,6 +92,17 @@ impl Decoder {
             Self::I2c => &["scl", "sda"],
             Self::Spi => &["clk", "miso", "mosi", "cs"],
             Self::Uart => &["rx", "tx"],
+            Self::Plugin(_) => &[],
+        }
+    }
+
+    /// What it finds: classes and rows of annotations; those of a plugin's decoder only the plugin knows.
+    #[must_use]
+    pub fn annotations(&self) -> &'static [&'static str] {
+        match self {
+            Self::I2c => &I2C_ANNOTATIONS,
+            Self::Spi => &SPI_ANNOTATIONS,
+            Self::Uart => &UART_ANNOTATIONS,
             Self::Plugin(_) => &[],
         }
     }

@@ -319,6 +319,11 @@ fn simple(step: &definition::Step) -> Option<Action> {
                 .iter()
                 .map(|(name, value)| (name.0.clone(), value.0.clone()))
                 .collect(),
+            annotations: decode
+                .annotations
+                .iter()
+                .map(|name| name.0.clone())
+                .collect(),
         }));
     }
     step.wait.map(|wait| Action::Wait { ms: wait.0.0 })

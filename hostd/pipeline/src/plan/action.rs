@@ -165,6 +165,9 @@ pub struct Decode {
     pub channels: BTreeMap<String, String>,
     /// Of the decoder.
     pub options: BTreeMap<String, String>,
+    /// Classes or rows that are kept; none: all but single bits.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub annotations: Vec<String>,
 }
 
 /// Plays a waveform.

@@ -250,6 +250,19 @@ fn a_decoder_has_the_roles_that_it_knows_and_needs() {
     assert_eq!(told("decoder: x/y, channels: { data: a }"), none);
     let shown = told("decoder: i2c, channels: { scl: a, sad: sda }");
     assert!(shown[0].starts_with("unknown_reference ") && shown[0].ends_with(".sad"));
+    assert_eq!(
+        told("decoder: uart, channels: { rx: a }, annotations: [rx-data, rx-packets]"),
+        none
+    );
+    assert_eq!(
+        told("decoder: x/y, channels: { data: a }, annotations: [frames]"),
+        none
+    );
+    let shown = told("decoder: uart, channels: { rx: a }, annotations: [rx-data, rx-byte]");
+    assert!(
+        shown[0].starts_with("unknown_reference ") && shown[0].ends_with(".annotations[1]"),
+        "{shown:?}"
+    );
     let shown = told("decoder: i2c, channels: { scl: a, sda: a }");
     assert!(shown[0].starts_with("invalid_value ") && shown[0].contains(at));
     for needy in [

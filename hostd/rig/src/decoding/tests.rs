@@ -59,6 +59,23 @@ impl Busy {
 }
 
 #[test]
+fn pipelines_know_what_decoders_are_wired_to_and_find() {
+    let known = [Decoder::I2c, Decoder::Spi, Decoder::Uart];
+    assert_eq!(known.len(), decode::DECODERS.len());
+    for decoder in &known {
+        let mut all = decode::DECODERS.iter();
+        let own = all.find(|own| own.id == decoder.as_str()).unwrap();
+        let roles: Vec<&str> = own.channels.iter().map(|role| &*role.id).collect();
+        assert_eq!(decoder.roles(), roles);
+        let classes = own.classes.iter().map(|class| &class.id);
+        let rows = own.rows.iter().map(|row| &row.id);
+        let rows = rows.filter(|row| own.class(row).is_none());
+        let names: Vec<&str> = classes.chain(rows).map(|name| &**name).collect();
+        assert_eq!(decoder.annotations(), names);
+    }
+}
+
+#[test]
 fn results_come_in_order_and_with_the_failure_that_ends_them() {
     let cancel = Cancel::default();
     let until = Until {

@@ -208,6 +208,28 @@ fn decode(check: &mut Check<'_>, path: &Path, decode: &Decode, before: &[&Step])
     if check.findings.len() == before {
         roles(check, path, decode, capture);
     }
+    annotations(check, path, decode);
+}
+
+/// A decoder finds what it knows.
+fn annotations(check: &mut Check<'_>, path: &Path, decode: &Decode) {
+    let known = decode.decoder.annotations();
+    if known.is_empty() {
+        return;
+    }
+    for (index, name) in decode.annotations.iter().enumerate() {
+        if !known.contains(&&**name) {
+            let hint = did_you_mean(name, known.iter().copied());
+            let message = format!(
+                "`{}` has no annotations `{}`, but {}{hint}",
+                decode.decoder.as_str(),
+                name.0,
+                known.join(", ")
+            );
+            let at = path.key("annotations").index(index);
+            check.find(at, Code::UnknownReference, message);
+        }
+    }
 }
 
 /// A decoder has the roles that it knows, each with a channel of its own, and those that it needs.
