@@ -212,6 +212,43 @@ fn an_answer_that_has_begun_ends_when_the_plugin_is_revoked() {
 }
 
 #[test]
+fn a_plugin_that_is_disabled_ends_what_it_has_begun_and_begins_nothing() {
+    let bench = bench("[limits]\ncompute_ms = 4000\ndeadline_ms = 6000\n");
+    let [mut whole, mut endless] = ["/stream?50", "/crime/deaf"].map(|below| {
+        let mut begun = raw(&bench.server, &format!("GET {} HTTP/1.1\r\n", path(below)));
+        let mut first = [0; 12];
+        begun.read_exact(&mut first).unwrap();
+        assert_eq!(&first, b"HTTP/1.1 200");
+        begun
+    });
+    let told = bench.plugin(&["disable", PROXY]).ok();
+    assert!(
+        told.contains("calls that are under way end within"),
+        "{told}"
+    );
+    bench
+        .client()
+        .get(&path("/mark"))
+        .unwrap()
+        .expect_error(503, "plugin_unavailable");
+    // What was begun comes to its end, and what has none is ended at its deadline.
+    let (mut seen, mut buffer) = (String::new(), [0; 4096]);
+    while !seen.ends_with("0\r\n\r\n") {
+        let read = whole.read(&mut buffer).unwrap();
+        assert!(read > 0, "{seen}");
+        seen += &String::from_utf8_lossy(&buffer[..read]);
+    }
+    assert!(seen.contains("part 49\n"), "{seen}");
+    let mut rest = Vec::new();
+    let _ = endless.read_to_end(&mut rest);
+    assert!(!rest.ends_with(b"0\r\n\r\n"), "a part passes for the whole");
+    let told = bench.plugin(&["disable", PROXY]).ok();
+    assert!(!told.contains("under way"), "{told}");
+    bench.plugin(&["enable", PROXY]).ok();
+    assert_eq!(get(&bench, "/mark").text, MARK);
+}
+
+#[test]
 fn a_reader_that_does_not_read_holds_memory_and_no_instance() {
     let bench = bench("[limits]\nin_flight = 1\ncompute_ms = 10000\ndeadline_ms = 20000\n");
     // Less than waits for a reader, far more than a connection holds.

@@ -138,9 +138,14 @@ impl Plugins {
     async fn disable(&self, id: &PluginId) -> anyhow::Result<String> {
         let _turn = self.changing.lock().await;
         self.plugin(id).await?;
+        let served = self.loaded(id.as_str());
         self.switch_off(id).await?;
+        let until = served.map_or_else(String::new, |served| {
+            let seconds = served.longest_call().as_secs_f32().ceil();
+            format!("calls that are under way end within {seconds} s, ")
+        });
         Ok(format!(
-            "{id} is disabled; hostd plugin enable {id} serves it again"
+            "{id} is disabled; {until}hostd plugin enable {id} serves it again"
         ))
     }
 
