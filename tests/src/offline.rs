@@ -36,10 +36,19 @@ pub fn offline(dir: &Path, args: &[&str], input: &str) -> String {
 /// A command fails.
 #[must_use]
 pub fn stranger(dir: &Path) -> String {
-    offline(dir, &["org", "add", "acme"], "");
-    let eve = ["user", "add", "eve", "--org", "acme", "--role", "owner"];
-    offline(dir, &eve, "");
-    let mut create = vec!["key", "create", "--user", "eve"];
+    owner_of(dir, "acme", "eve")
+}
+
+/// Key of the owner, of this login, of a new organisation, made while the server is stopped.
+///
+/// # Panics
+/// A command fails.
+#[must_use]
+pub fn owner_of(dir: &Path, org: &str, login: &str) -> String {
+    offline(dir, &["org", "add", org], "");
+    let owner = ["user", "add", login, "--org", org, "--role", "owner"];
+    offline(dir, &owner, "");
+    let mut create = vec!["key", "create", "--user", login];
     for scope in ["bench:control", "bench:admin", "jobs:submit", "emi:analyze"] {
         create.extend(["--scope", scope]);
     }

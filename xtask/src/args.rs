@@ -46,7 +46,7 @@ Options:
                      auto (default), rustup, debian
   --accept           test: what a snapshot sees now becomes what it expects
   --checked          ci: only the tests, with overflow checks and debug assertions
-  --short            attack: a minute, without a judgement on times
+  --short            attack: two minutes, without a judgement on times
   --hostd PATH       attack: another server than the one of this source
   -v, --verbose      print what each component imports
   -h, --help         this text

@@ -6,8 +6,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::rc::Rc;
+use std::time::Duration;
 
 use futures_util::future::LocalBoxFuture;
+use tests::judge::RESIDENT_MIB_MAX;
 
 use crate::honest::Deed;
 use crate::site::Site;
@@ -41,9 +43,29 @@ pub(crate) trait Attack: Send + Sync {
         Deed::ALL
     }
 
+    /// Most memory that the server may hold, in MiB.
+    fn resident_mib_max(&self) -> u64 {
+        RESIDENT_MIB_MAX
+    }
+
+    /// A wait for a deed that is quick enough beside the attack, whatever it is without.
+    fn quick(&self, _deed: Deed) -> Duration {
+        Duration::ZERO
+    }
+
+    /// Whether it takes jobs, which need a machine that isolates.
+    fn takes_jobs(&self) -> bool {
+        false
+    }
+
     /// Whether the server needs time to give memory back.
     fn swells(&self) -> bool {
         false
+    }
+
+    /// End what goes on at the server after the attack was dropped, so that it is quiet without it.
+    fn calm<'a>(&'a self, _site: &'a Site) -> LocalBoxFuture<'a, ()> {
+        Box::pin(async {})
     }
 
     /// What went wrong from the attack's own point of view. `met` sums up all slices.

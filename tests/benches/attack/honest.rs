@@ -25,6 +25,9 @@ const LOOK_PAUSE: Duration = Duration::from_millis(5);
 /// Samples of a capture: a hundredth of a second at 1 MHz.
 const SAMPLES: u32 = 10_000;
 
+/// A small job.
+const SMALL_JOB: &str = "version: 1\nname: small\nbuilds: [{ id: b, steps: [{ run: 'true' }] }]\n";
+
 /// The path for uploads of a file.
 const RECORDING: &str =
     "/api/bench/waveforms/recording?name=small&sample_rate_hz=1000&full_scale_v=3.3";
@@ -44,6 +47,8 @@ pub(crate) enum Deed {
     Upload,
     /// The right password, over a new connection.
     SignIn,
+    /// A small job from its submission to its end.
+    Job,
 }
 
 impl Deed {
@@ -60,6 +65,9 @@ impl Deed {
     pub(crate) const AUTHENTICATED: &[Self] =
         &[Self::List, Self::Command, Self::Capture, Self::Upload];
 
+    /// What somebody does whose jobs are small.
+    pub(crate) const WITH_JOBS: &[Self] = &[Self::Health, Self::List, Self::Command, Self::Job];
+
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Health => "health",
@@ -68,6 +76,7 @@ impl Deed {
             Self::Capture => "capture",
             Self::Upload => "upload",
             Self::SignIn => "sign-in",
+            Self::Job => "job",
         }
     }
 
@@ -77,7 +86,7 @@ impl Deed {
             Self::Health | Self::Command => 20,
             Self::List => 8,
             // A check of a password costs tens of milliseconds of a core.
-            Self::Capture | Self::Upload | Self::SignIn => 150,
+            Self::Capture | Self::Upload | Self::SignIn | Self::Job => 150,
         })
     }
 }
@@ -114,7 +123,7 @@ impl Person {
                 Ask::get("/api/bench/waveforms").with(&site.key),
             ],
             Deed::Command => vec![Ask::post(command, ping).with(&site.key)],
-            Deed::Capture | Deed::Upload => Vec::new(),
+            Deed::Capture | Deed::Upload | Deed::Job => Vec::new(),
             Deed::SignIn => vec![Ask::post("/api/auth/session", password)],
         };
         Self {
@@ -162,6 +171,7 @@ impl Person {
         match self.deed {
             Deed::Capture => return self.capture().await,
             Deed::Upload => return self.upload().await,
+            Deed::Job => return self.job().await,
             Deed::Health | Deed::SignIn => self.caller.hang_up(),
             Deed::List | Deed::Command => {}
         }
@@ -193,6 +203,23 @@ impl Person {
             }
         }
         self.expect(&Ask::delete(path).with(&key)).await.map(drop)
+    }
+
+    /// Submit a build of one step, and wait until it is over.
+    async fn job(&mut self) -> Result<()> {
+        let key = self.site.key.clone();
+        let submit = Ask::post("/api/jobs/submit", json!({"definition": SMALL_JOB})).with(&key);
+        let made = self.expect(&submit).await?;
+        let id = made["id"].as_str().unwrap_or_default();
+        let look = Ask::get(format!("/api/jobs/{id}")).with(&key);
+        loop {
+            let seen = self.expect(&look).await?;
+            match seen["state"].as_str() {
+                Some("finished") if seen["verdict"] == "success" => return Ok(()),
+                Some("finished") => bail!("the job ended: {}", seen["message"]),
+                _ => sleep(LOOK_PAUSE).await,
+            }
+        }
     }
 
     /// Store a recording of two samples, and remove it.

@@ -3,10 +3,15 @@
 //!
 //! Attackers and honest callers come from different loopback addresses unless the name ends with
 //! `beside`. Every attack is bounded in connections, pace and time, and stops by itself.
+//!
+//! Breaches follow on one server: tries to see, change or keep what is another's by jobs and plugins, each bounded in jobs,
+//! requests and time.
 
 #![allow(clippy::print_stdout, reason = "it prints a report for people")]
 
 mod attack;
+mod breach;
+mod breaches;
 mod disk;
 mod frames;
 mod honest;
@@ -14,20 +19,26 @@ mod limit;
 mod sign_in;
 mod silence;
 mod site;
+mod swell;
 mod trial;
 mod uploads;
 mod wire;
 
 use std::process::ExitCode;
+use std::time::Instant;
 
 use anyhow::{Result, bail};
+use tests::can_isolate;
 use tests::judge::{Clock, heading};
 
 use attack::Attack;
+use breach::{Breach, Ground, Length, Seen};
+use breaches::{BREACHES, SETTINGS};
 use disk::Hoard;
 use frames::FrameFlood;
 use sign_in::SignInFlood;
 use silence::Silence;
+use swell::Swell;
 use trial::Plan;
 use uploads::SlowUploads;
 
@@ -51,6 +62,7 @@ const ATTACKS: &[&dyn Attack] = &[
     &FrameFlood::WINDOW_UPDATE,
     &Hoard::QUOTA,
     &Hoard::FULL_DISK,
+    &Swell,
 ];
 
 fn main() -> ExitCode {
@@ -74,11 +86,13 @@ fn attack(words: &[String]) -> Result<Vec<&'static str>> {
         .iter()
         .map(String::as_str)
         .partition(|word| word.starts_with("--"));
-    let plan = match flags.contains(&"--short") {
-        true => Plan::SHORT,
-        false => Plan::FULL,
+    let (plan, length) = match flags.contains(&"--short") {
+        true => (Plan::SHORT, Length::Short),
+        false => (Plan::FULL, Length::Full),
     };
-    let names: Vec<&str> = ATTACKS.iter().map(|attack| attack.name()).collect();
+    let attacks = ATTACKS.iter().map(|attack| attack.name());
+    let breaches = BREACHES.iter().map(|breach| breach.name());
+    let names: Vec<&str> = attacks.chain(breaches).collect();
     if let Some(unknown) = only.iter().find(|name| !names.contains(name)) {
         bail!(
             "there is no attack {unknown}; there are: {}",
@@ -88,6 +102,12 @@ fn attack(words: &[String]) -> Result<Vec<&'static str>> {
     let is_asked = |name| only.is_empty() || only.contains(&name);
     let asked = ATTACKS.iter().filter(|attack| is_asked(attack.name()));
     let files = limit::open_files();
+    let takes_jobs = can_isolate();
+    let breaches: Vec<&dyn Breach> = BREACHES
+        .iter()
+        .copied()
+        .filter(|breach| is_asked(breach.name()))
+        .collect();
     print!("{}", heading());
     let mut failed = Vec::new();
     for attack in asked {
@@ -99,8 +119,43 @@ fn attack(words: &[String]) -> Result<Vec<&'static str>> {
             );
             continue;
         }
+        if attack.takes_jobs() && !takes_jobs {
+            println!("  left out: no jail can be made here");
+            continue;
+        }
         if !withstands(*attack, &plan) {
             failed.push(attack.name());
+        }
+    }
+    failed.extend(breach_all(&breaches, length, takes_jobs)?);
+    Ok(failed)
+}
+
+/// Try these breaches on one server; returns those that it did not withstand.
+fn breach_all(
+    breaches: &[&dyn Breach],
+    length: Length,
+    takes_jobs: bool,
+) -> Result<Vec<&'static str>> {
+    if breaches.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ground = Ground::start(SETTINGS)?;
+    let mut failed = Vec::new();
+    for breach in breaches {
+        println!("{}: {}", breach.name(), breach.does());
+        if breach.takes_jobs() && !takes_jobs {
+            println!("  left out: no jail can be made here");
+            continue;
+        }
+        let begun = Instant::now();
+        let mut seen = Seen::default();
+        if let Err(error) = breach.run(&ground, length, &mut seen) {
+            seen.fault(format!("it could not be tried: {error:#}"));
+        }
+        print!("{}", seen.table(begun.elapsed()));
+        if !seen.is_withstood() {
+            failed.push(breach.name());
         }
     }
     Ok(failed)

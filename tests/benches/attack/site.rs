@@ -5,8 +5,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use anyhow::{Context, Result};
 use serde_json::json;
 use tempfile::TempDir;
-use tests::Server;
-use tests::offline::{offline, stranger};
+use tests::offline::{offline, owner_of, stranger};
+use tests::{Client, Server};
 
 /// Address of honest callers.
 pub(crate) const HONEST: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
@@ -30,6 +30,8 @@ pub(crate) struct Site {
     pub(crate) colleague: String,
     /// Key of the owner of another organisation.
     pub(crate) stranger: String,
+    /// Key of the owner of a third one.
+    pub(crate) rival: String,
 }
 
 /// The running server. Ended when dropped.
@@ -50,6 +52,7 @@ impl Host {
         set_password(&first)?;
         first.stop()?;
         let stranger = format!("ApiKey {}", stranger(dir));
+        let rival = format!("ApiKey {}", owner_of(dir, "rival", "mallory"));
         offline(dir, &["user", "add", "mia", "--org", "default"], "");
         let create = ["key", "create", "--user", "mia", "--scope", "bench:control"];
         let printed = offline(dir, &create, "");
@@ -66,12 +69,18 @@ impl Host {
             key,
             colleague,
             stranger,
+            rival,
         };
         Ok(Self {
             server,
             site,
             _dir: folder,
         })
+    }
+
+    /// Somebody with this credential.
+    pub(crate) fn client(&self, authorization: &str) -> Client {
+        self.server.anonymous().with_authorization(authorization)
     }
 }
 

@@ -63,6 +63,7 @@ pub(crate) fn run(attack: &dyn Attack, plan: &Plan) -> Result<Trial> {
     own.block_on(honest::slice(&host.site, deeds, plan.lead));
     let mut resident = Resident {
         before: resident_mib(pid)?,
+        most: attack.resident_mib_max(),
         ..Resident::default()
     };
     let mut met = Met::default();
@@ -75,6 +76,7 @@ pub(crate) fn run(attack: &dyn Attack, plan: &Plan) -> Result<Trial> {
             thread::sleep(plan.lead);
             beside.join(own.block_on(honest::slice(&host.site, deeds, plan.beside)));
             met.join(attacker.stop()?);
+            own.block_on(attack.calm(&host.site));
         }
         drop(ends);
         watcher.join().map_err(|_| anyhow!("the watcher panicked"))
@@ -88,6 +90,7 @@ pub(crate) fn run(attack: &dyn Attack, plan: &Plan) -> Result<Trial> {
         deeds: measured
             .map(|(deed, (alone, beside))| Measured {
                 name: deed.name(),
+                quick: attack.quick(*deed),
                 alone,
                 beside,
             })

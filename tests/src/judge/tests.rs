@@ -13,6 +13,7 @@ fn samples(waits_ms: impl IntoIterator<Item = u64>) -> Samples {
 fn deed(alone_ms: u64, beside_ms: u64) -> Deed {
     Deed {
         name: "health",
+        quick: Duration::ZERO,
         alone: samples([alone_ms; 200]),
         beside: samples([beside_ms; 200]),
     }
@@ -23,6 +24,7 @@ fn trial(deed: Deed) -> Trial {
         before: 30,
         peak: 60,
         settled: 40,
+        most: RESIDENT_MIB_MAX,
     };
     Trial {
         deeds: vec![deed],
@@ -53,6 +55,15 @@ fn what_a_server_withstands_has_no_faults() {
     let quiet = trial(deed(2, 6));
     assert!(quiet.faults(Clock::Judged).is_empty());
     assert!(quiet.table(Clock::Judged).ends_with("  withstood\n"));
+}
+
+#[test]
+fn what_is_quick_enough_is_no_fault_however_quick_it_was_before() {
+    let mut deed = deed(2, 7);
+    deed.quick = Duration::from_millis(7);
+    assert!(trial(deed.clone()).faults(Clock::Judged).is_empty());
+    deed.quick = Duration::from_millis(6);
+    assert_eq!(trial(deed).faults(Clock::Judged).len(), 1);
 }
 
 #[test]
