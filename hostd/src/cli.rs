@@ -23,6 +23,7 @@ pub mod emi;
 pub mod firmware;
 pub mod key;
 pub mod org;
+pub mod out;
 mod patience;
 pub mod plugin;
 pub mod pod_sim;
@@ -86,7 +87,7 @@ enum Verb {
     Why(why::Why),
     /// Check pipelines; without a file, look through the data folder of a stopped server for damage
     ///
-    /// Exit code: 0 all is well, 2 a pipeline is wrong, 1 damage.
+    /// Exit code: 0 all is well, 2 a pipeline is wrong or cannot be read, 1 damage.
     Check(check::Check),
     /// Say whether jobs can run isolated on this machine, and what to do if not
     Doctor(doctor::Doctor),
@@ -184,7 +185,7 @@ impl Cli {
     /// # Errors
     /// A sentence fragment that fits "failed to …", with its causes.
     pub fn run(self, handlers: &'static [Embedded]) -> anyhow::Result<ExitCode> {
-        let mut out = std::io::stdout();
+        let mut out = out::Out::new();
         match self.verb {
             Verb::Run(verb) => return verb.run(handlers, || self.source.load(&[])),
             Verb::Submit(verb) => return verb.run(),

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use base::logging;
 use clap::Parser;
-use hostd::cli::Cli;
+use hostd::cli::{Cli, out};
 
 mod embedded;
 mod workers;
@@ -19,6 +19,7 @@ fn main() -> ExitCode {
     logging::tell_panics();
     match Cli::parse().run(embedded::HANDLERS) {
         Ok(code) => code,
+        Err(error) if out::is_unread(&error) => ExitCode::from(out::UNREAD),
         Err(error) => {
             #[expect(clippy::print_stderr, reason = "the one place that reports a failure")]
             {

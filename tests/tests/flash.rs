@@ -361,6 +361,8 @@ fn a_wrong_target_and_a_silent_one_are_told_apart() {
         ("wrong_target".into(), json!(false))
     );
     assert_eq!(failed(&[("target", "stm32f1x")]).0, "wrong_target");
+    let other = flash(&client, device, &[("target", "stm32f1x")]).unwrap();
+    assert!(other.text.contains("send `force`"), "{}", other.text);
     // A refusal by the pod itself: the channel has another use.
     let busy = json!({"command": {"cmd": "gpio", "la": 11, "mode": "output", "level": 1}});
     let path = format!("/api/bench/devices/{device}/command");

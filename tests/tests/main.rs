@@ -11,6 +11,7 @@ mod bench_here;
 mod boards;
 mod builds;
 mod cloud;
+mod command_line;
 mod connect;
 mod connections;
 mod console;

@@ -1,6 +1,6 @@
 //! What the key endpoints share: who may use them, the record, the refusals.
 
-use guest::{ApiError, Credential, Operation, Request, Shape, Time, keys, text};
+use guest::{ApiError, Credential, NAME, Operation, Request, Shape, Time, alike, keys};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ const NAME_CHARS_MAX: usize = 64;
 pub(crate) const CREDENTIALS: &[Credential] = &[Credential::ApiKey, Credential::UserSession];
 
 pub(crate) fn name() -> impl Shape<Value = String> {
-    text(1..=NAME_CHARS_MAX)
+    alike(1..=NAME_CHARS_MAX, &NAME)
 }
 
 /// Declares the record of a key, with what else an answer adds to it.

@@ -1,6 +1,6 @@
 //! `POST /github/trust`: let in the CI runs of a repository.
 
-use guest::{ApiError, Openapi, Request, Response, Route, Shape, members, text, trust};
+use guest::{ApiError, Like, Openapi, Request, Response, Route, alike, members, text, trust};
 use serde_json::json;
 
 use crate::{rule, scope, token};
@@ -32,11 +32,11 @@ pub(crate) const ROUTE: Route = Route {
 members! {
     struct Ask {
         /// `owner/name`, or `owner/*` for all of an owner's.
-        repository: String = required(text(3..=TEXT_CHARS_MAX)),
+        repository: String = required(alike(3..=TEXT_CHARS_MAX, &REPOSITORY)),
         /// Full ref such as `refs/heads/main`; `*` stands for anything. Left out = every ref.
-        r#ref: Option<String> = optional(pattern()),
+        r#ref: Option<String> = optional(alike(1..=TEXT_CHARS_MAX, &REF)),
         /// Deployment environment that the run must name.
-        environment: Option<String> = optional(pattern()),
+        environment: Option<String> = optional(text(1..=TEXT_CHARS_MAX)),
         /// Device names; left out = every device.
         devices: Option<Vec<String>> = optional(rule::devices()),
         /// Life of the session tokens.
@@ -44,9 +44,27 @@ members! {
     }
 }
 
-fn pattern() -> impl Shape<Value = String> {
-    text(1..=TEXT_CHARS_MAX)
-}
+/// Repositories as GitHub names them.
+static REPOSITORY: Like = Like {
+    pattern: r"^[A-Za-z0-9._-]+/(\*|[A-Za-z0-9._-]+)$",
+    fits: |text| {
+        let is_name = |name: &str| {
+            let plain = |b: u8| b.is_ascii_alphanumeric() || b"._-".contains(&b);
+            !name.is_empty() && name.bytes().all(plain)
+        };
+        text.split_once('/')
+            .is_some_and(|(owner, name)| is_name(owner) && (name == "*" || is_name(name)))
+    },
+    rule: "must be owner/name or owner/*",
+    example: "acme/blinky",
+};
+
+static REF: Like = Like {
+    pattern: r"^refs/[^\u0000-\u001f\u007f-\u009f]*$",
+    fits: |text| text.starts_with("refs/"),
+    rule: "must be a full ref such as refs/heads/main or refs/heads/release/*",
+    example: "refs/heads/main",
+};
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let new = parse(request)?;

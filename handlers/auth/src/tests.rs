@@ -4,11 +4,22 @@ use guest::Credential;
 
 use crate::ROUTES;
 
-/// These take a secret in the body in place of a credential.
-const PUBLIC: [&str; 3] = ["auth.session", "auth.refresh", "auth.github"];
+/// These take a secret in the body in place of a credential, or are the page on which somebody gives one.
+const PUBLIC: [&str; 5] = [
+    "auth.session",
+    "auth.refresh",
+    "auth.github",
+    "auth.sign_in",
+    "auth.sign_in_form",
+];
 
 /// About the caller alone, whatever its scopes.
-const OWN: [&str; 3] = ["auth.session.current", "auth.session.end", "auth.password"];
+const OWN: [&str; 4] = [
+    "auth.session.current",
+    "auth.session.end",
+    "auth.password",
+    "auth.sign_out",
+];
 
 #[test]
 fn only_sign_in_is_public_and_only_ones_own_affairs_need_no_scope() {

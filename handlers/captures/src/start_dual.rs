@@ -39,7 +39,7 @@ members! {
         adc_rate_mhz: f64 = required(order::adc_rate_mhz()),
         /// 0 = no logic analyzer.
         la_samples: u64 = required(count()),
-        /// Megasamples per second. The logic analyzer takes the nearest rate that it has, at most 12.
+        /// Megasamples per second. The logic analyzer takes the nearest rate that it has; pods have 12 at most.
         la_rate_mhz: f64 = required(order::logic_rate_mhz()),
     }
 }

@@ -36,7 +36,7 @@ members! {
         shared: Shared = inline(),
         /// Bounded by what the device reports.
         samples: u64 = required(order::samples()),
-        /// Megasamples per second. The logic analyzer takes the nearest rate that it has, at most 12.
+        /// Megasamples per second. The logic analyzer takes the nearest rate that it has; pods have 12 at most.
         sample_rate_mhz: f64 = required(order::logic_rate_mhz()),
         /// Channel of the data line: its name, such as `LA2`, or its number.
         sda: u8 = required(order::logic_channel()),

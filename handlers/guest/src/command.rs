@@ -167,8 +167,8 @@ fn refusal(error: Error, id: &str) -> ApiError {
         Error::Offline => ApiError::of(Refusal::DeviceOffline, "the device is offline"),
         Error::Held(busy) => ApiError::held(busy),
         Error::Forbidden => ApiError::forbidden(
-            "this command changes stored settings or firmware of the pod, or is not known: it takes \
-             an admin's session, or an admin's key with scope bench:admin",
+            "this command changes stored settings or firmware of the pod: it takes an admin's session, or an \
+             admin's key with scope bench:admin",
         ),
         Error::NeedsTunnel => ApiError::of(
             Refusal::NeedsTunnel,

@@ -47,7 +47,9 @@ pub use openapi::{Openapi, Operation, Schemas, Time};
 pub use query::Query;
 pub use refusal::Refusal;
 pub use route::{JSON_BODY_BYTES_MAX, Route, dispatch, streamed, table};
-pub use shape::{Shape, choice, flag, id, integer, list, number, object, spelled, text};
+pub use shape::{
+    Like, NAME, Shape, alike, choice, flag, id, integer, list, number, object, spelled, text,
+};
 pub use words::Words;
 
 /// Generated from the world `everything`. The packaging step drops every import that a component's

@@ -157,6 +157,9 @@ impl Shape for Number {
 #[derive(Debug)]
 struct Text(RangeInclusive<usize>);
 
+/// Strings without control characters, as a pattern of JSON Schema.
+const NO_CONTROL: &str = r"^[^\u0000-\u001f\u007f-\u009f]*$";
+
 /// A string with this many characters and no control characters.
 pub fn text(chars: RangeInclusive<usize>) -> impl Shape<Value = String> {
     Text(chars)
@@ -188,7 +191,7 @@ impl Shape for Text {
 
     fn schema(&self) -> Schema {
         let (least, most) = (*self.0.start(), *self.0.end());
-        let mut schema = json_schema!({"type": "string"});
+        let mut schema = json_schema!({"type": "string", "pattern": NO_CONTROL});
         if least > 0 {
             schema.insert("minLength".to_owned(), least.into());
         }
@@ -200,6 +203,71 @@ impl Shape for Text {
 
     fn written(&self, value: &String) -> Option<Value> {
         (!value.is_empty()).then(|| value.as_str().into())
+    }
+}
+
+/// A text of which more is asked than [`text`] does, and how it is said.
+#[derive(Debug)]
+pub struct Like {
+    /// For the document: a pattern of JSON Schema that excludes control characters, too.
+    pub pattern: &'static str,
+    /// The same as a check.
+    pub fits: fn(&str) -> bool,
+    /// What follows the name of the field: `must be …`.
+    pub rule: &'static str,
+    /// One that fits.
+    pub example: &'static str,
+}
+
+/// Names for people, whose white space at the ends is left out.
+pub static NAME: Like = Like {
+    pattern: r"^[^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$",
+    fits: |text| !text.trim().is_empty(),
+    rule: "must not be white space alone",
+    example: "night shift",
+};
+
+#[derive(Debug)]
+struct Alike {
+    text: Text,
+    like: &'static Like,
+}
+
+/// A string with this many characters, as `like` says.
+pub fn alike(chars: RangeInclusive<usize>, like: &'static Like) -> impl Shape<Value = String> {
+    Alike {
+        text: Text(chars),
+        like,
+    }
+}
+
+impl Shape for Alike {
+    type Value = String;
+
+    fn read(&self, value: &Value) -> Result<String, String> {
+        value
+            .as_str()
+            .ok_or_else(|| "must be a string".to_owned())
+            .and_then(|text| self.read_text(text))
+    }
+
+    fn read_text(&self, text: &str) -> Result<String, String> {
+        let text = self.text.read_text(text)?;
+        match (self.like.fits)(&text) {
+            true => Ok(text),
+            false => Err(self.like.rule.to_owned()),
+        }
+    }
+
+    fn schema(&self) -> Schema {
+        let mut schema = self.text.schema();
+        schema.insert("pattern".to_owned(), self.like.pattern.into());
+        schema.insert("examples".to_owned(), [self.like.example].as_slice().into());
+        schema
+    }
+
+    fn written(&self, value: &String) -> Option<Value> {
+        Some(value.as_str().into())
     }
 }
 

@@ -2,7 +2,8 @@
 
 use guest::webhooks::{self, Created, Webhook};
 use guest::{
-    ApiError, Credential, Operation, Refusal, Request, Response, Shape, Time, list, spelled, text,
+    ApiError, Credential, Like, Operation, Refusal, Request, Response, Shape, Time, alike, list,
+    spelled,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -33,8 +34,22 @@ pub(crate) const JOB_FINISHED: &str = "job.finished";
 
 /// Where messages go.
 pub(crate) fn url() -> impl Shape<Value = String> {
-    text(URL_CHARS_MIN..=URL_CHARS_MAX)
+    alike(URL_CHARS_MIN..=URL_CHARS_MAX, &URL)
 }
+
+static URL: Like = Like {
+    pattern: r"^https?://[!\x22$-~]+$",
+    fits: |text| {
+        let rest = ["http://", "https://"]
+            .iter()
+            .find_map(|scheme| text.strip_prefix(scheme));
+        rest.is_some_and(|rest| {
+            !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_graphic() && b != b'#')
+        })
+    },
+    rule: "must be a URL such as https://chat.example/hooks/bench, without spaces and fragment",
+    example: "https://chat.example/hooks/bench",
+};
 
 /// What they are about.
 pub(crate) fn events() -> impl Shape<Value = Vec<String>> {

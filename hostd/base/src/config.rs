@@ -31,8 +31,9 @@ pub use sections::{
 
 /// Variables with that prefix that are not configuration keys: those that the command line, the
 /// build and clients of a server read.
-const ENV_OTHER: [&str; 6] = [
+const ENV_OTHER: [&str; 7] = [
     "HOSTD_BUILD_CACHE",
+    "HOSTD_CA",
     "HOSTD_CONFIG",
     "HOSTD_HANDLERS",
     "HOSTD_URL",

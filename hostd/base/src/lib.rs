@@ -7,6 +7,7 @@ pub mod clock;
 pub mod config;
 pub mod folder;
 pub mod id;
+pub mod likeness;
 pub mod live;
 pub mod logging;
 pub mod multipart;

@@ -53,7 +53,7 @@ pub enum FlashError {
         phase: Phase,
     },
     /// The target is another chip.
-    #[error("the target is {found}, not {asked}; to program it all the same, use force")]
+    #[error("the target is {found}, not {asked}")]
     WrongTarget {
         /// What was asked for.
         asked: String,

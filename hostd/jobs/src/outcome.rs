@@ -375,7 +375,7 @@ impl fmt::Display for Breakage {
             ),
             Self::WrongTarget(why) => write!(
                 f,
-                "the device has another chip than announced: {why}; correct its wiring, or the step's `target`"
+                "the device has another chip than its wiring says: {why}; correct `swd_target` of the wiring (hostd device wiring)"
             ),
             Self::LeaseLost(why) => {
                 write!(

@@ -12,6 +12,9 @@ use lab::waveforms::WaveformError;
 /// What is told when the lease is over.
 pub(crate) const OVER: &str = "its lease is over";
 
+/// The code of a flash that found another chip.
+pub(crate) const WRONG_TARGET: &str = "wrong_target";
+
 pub(crate) fn lost(error: &dyn std::error::Error) -> BenchError {
     let mut sentence = error.to_string();
     if let Some(cause) = error.source() {
@@ -56,7 +59,7 @@ pub(crate) fn of_flashing(error: &FlashingError) -> BenchError {
 pub(crate) fn of_failure(failure: &Failure) -> BenchError {
     let why = failure.sentence.clone();
     match failure.code {
-        "wrong_target" => BenchError::WrongTarget(why),
+        WRONG_TARGET => BenchError::WrongTarget(why),
         "unknown_target" | "ambiguous_target" | "bad_firmware" | "pod_refused" => {
             BenchError::Refused(why)
         }

@@ -12,7 +12,7 @@ use pipeline::plan::Flash;
 use sha2::{Digest, Sha256};
 
 use crate::device::{Rig, within};
-use crate::errors::{lost, of_failure, of_flashing};
+use crate::errors::{WRONG_TARGET, lost, of_failure, of_flashing};
 
 /// Time for a flash that was told to end: one exchange with the pod, and closing.
 const STOP_WAIT: Duration = Duration::from_secs(20);
@@ -58,7 +58,18 @@ impl Rig {
         if ended.is_err() {
             self.stop(&device, &started.id);
         }
-        flashed(ended?)
+        let outcome = ended?;
+        match &outcome.failure {
+            Some(failure) if failure.code == WRONG_TARGET => {
+                let wired = self.hold.wiring.target.as_deref();
+                Err(other_chip(
+                    flash.target.as_deref(),
+                    wired,
+                    &failure.sentence,
+                ))
+            }
+            _ => flashed(outcome),
+        }
     }
 
     fn request(&self, flash: &Flash) -> Result<Request, BenchError> {
@@ -96,6 +107,21 @@ impl Rig {
     }
 }
 
+/// The device has another chip than was asked for: whose word was wrong, and who changes it. What the wiring says as well,
+/// or alone, is the bench's mistake; what the pipeline says against it, or alone, is the pipeline's.
+fn other_chip(asked: Option<&str>, wired: Option<&str>, found: &str) -> BenchError {
+    let change = "change the `target` of the step or of its pack";
+    match (asked, wired) {
+        (Some(asked), Some(wired)) if !asked.eq_ignore_ascii_case(wired) => BenchError::Refused(
+            format!("{found}; the device's wiring says {wired}, the pipeline {asked}: {change}"),
+        ),
+        (Some(_), None) => BenchError::Refused(format!(
+            "{found}; the device's wiring names no chip: {change}, or take a device that has it"
+        )),
+        _ => BenchError::WrongTarget(found.to_owned()),
+    }
+}
+
 fn flashed(outcome: Outcome) -> Result<Flashed, BenchError> {
     match outcome.failure {
         Some(failure) => Err(of_failure(&failure)),
@@ -129,4 +155,27 @@ fn firmware(path: &Path, name: &str) -> io::Result<Firmware> {
         path: path.to_owned(),
         staged: None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_one_who_contradicts_the_chip_hears_of_it() {
+        let found = "the target is STM32F030, not STM32F401RE";
+        let of = |asked, wired| other_chip(asked, wired, found);
+        let pipeline = of(Some("STM32F401RE"), Some("STM32F030R8"));
+        let BenchError::Refused(why) = pipeline else {
+            panic!("{pipeline:?}");
+        };
+        for part in [found, "wiring says STM32F030R8", "change the `target`"] {
+            assert!(why.contains(part), "{why}");
+        }
+        let alone = of(Some("STM32F401RE"), None);
+        assert!(matches!(alone, BenchError::Refused(why) if why.contains("names no chip")));
+        let bench = BenchError::WrongTarget(found.to_owned());
+        assert_eq!(of(None, Some("STM32F401RE")), bench);
+        assert_eq!(of(Some("stm32f401re"), Some("STM32F401RE")), bench);
+    }
 }

@@ -30,7 +30,7 @@ impl Check {
     /// Tell everything that is wrong.
     ///
     /// # Errors
-    /// A file cannot be read, or a data folder is damaged.
+    /// A data folder cannot be read or is damaged.
     pub fn run(
         &self,
         config: impl FnOnce() -> anyhow::Result<Config>,
@@ -55,7 +55,16 @@ fn check(files: &[PathBuf], out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     let mut code = ExitCode::SUCCESS;
     for file in files {
         let name = file.display().to_string();
-        match parse(&read(file)?, &caps) {
+        let text = match read(file) {
+            Ok(text) => text,
+            Err(error) => {
+                // Nobody is left to tell whom standard error does not reach.
+                let _ = writeln!(std::io::stderr(), "hostd: failed to {error:#}");
+                code = ExitCode::from(DEFINITION);
+                continue;
+            }
+        };
+        match parse(&text, &caps) {
             Ok(pipeline) => {
                 let plan = pipeline::expand(&pipeline, &caps);
                 let (builds, benches) = counts(&plan);

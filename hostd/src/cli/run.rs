@@ -23,6 +23,7 @@ use pipeline::plan::{Plan, Role, Run as PlannedRun};
 
 use super::check::{self, DEFINITION};
 use super::ci;
+use super::out::Out;
 use super::printer::{Ended, Printer};
 use super::submit::sources::left_out;
 use super::trouble::{CANCELLED, Trouble};
@@ -189,7 +190,7 @@ impl Run {
         kept?;
         if self.json {
             let json = summary::as_json(&job, &files);
-            writeln!(io::stdout(), "{json:#}").context("print the result")?;
+            writeln!(Out::new(), "{json:#}").context("print the result")?;
         }
         Ok(ExitCode::from(job.verdict().exit_code()))
     }
@@ -214,7 +215,7 @@ impl Run {
     fn log_to(&self) -> Box<dyn Write + Send> {
         match self.json {
             true => Box::new(io::stderr()),
-            false => Box::new(io::stdout()),
+            false => Box::new(Out::new()),
         }
     }
 

@@ -27,6 +27,7 @@ use ureq::SendBody;
 
 use super::check::{self, DEFINITION};
 use super::ci;
+use super::out::Out;
 use super::printer::Printer;
 use super::trouble::{CANCELLED, INFRASTRUCTURE, Trouble};
 use super::{patience, server};
@@ -171,7 +172,7 @@ impl Submit {
             let status = text(&submitted, "status");
             print(&json!({"id": id, "url": url, "status": status}))?;
         } else {
-            let _ = writeln!(io::stdout(), "Job {id}\n{url}");
+            let _ = writeln!(Out::new(), "Job {id}\n{url}");
         }
         Ok(0)
     }
@@ -308,7 +309,7 @@ impl Submit {
     fn log_to(&self) -> Box<dyn Write + Send> {
         match self.json {
             true => Box::new(io::stderr()),
-            false => Box::new(io::stdout()),
+            false => Box::new(Out::new()),
         }
     }
 
@@ -374,7 +375,7 @@ fn tell_problem(file: &str, problem: &Value) {
 }
 
 fn print(result: &Value) -> Result<(), Failed> {
-    let printed = writeln!(io::stdout(), "{result:#}").context("print the result");
+    let printed = writeln!(Out::new(), "{result:#}").context("print the result");
     printed.map_err(Failed::Lost)
 }
 

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use super::check::DEFINITION;
+use super::out;
 
 /// The exit code when a machine is at fault: this one, or the server.
 pub(super) const INFRASTRUCTURE: u8 = 3;
@@ -27,6 +28,9 @@ impl Trouble {
             Self::Asked(error) => (error, DEFINITION),
             Self::Machine(error) => (error, INFRASTRUCTURE),
         };
+        if out::is_unread(error) {
+            return ExitCode::from(out::UNREAD);
+        }
         // Nobody is left to tell whom standard error does not reach.
         let _ = writeln!(io::stderr(), "hostd: failed to {error:#}");
         ExitCode::from(code)

@@ -2,7 +2,7 @@
 
 use std::env;
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -12,6 +12,7 @@ use clap::Args;
 use pod_sim::parse_time;
 use serde_json::Value;
 
+use super::out::Out;
 use super::patience::Patience;
 use super::server::{Failed, KEY, Server};
 use super::trouble::Trouble;
@@ -54,7 +55,7 @@ impl Why {
             true => format!("{told:#}\n"),
             false => explained(&told),
         };
-        io::stdout()
+        Out::new()
             .write_all(text.as_bytes())
             .context("print the answer")?;
         Ok(ExitCode::SUCCESS)

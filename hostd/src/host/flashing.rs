@@ -21,7 +21,7 @@ use lab::blobs::Staged;
 use lab::builds::{BuildError, Builds};
 use lab::devices::Device;
 use lab::flashing::{
-    Firmware, Flashing, FlashingError, Outcome, Phase, RETRY_AFTER_S, Request, State,
+    Failure, Firmware, Flashing, FlashingError, Outcome, Phase, RETRY_AFTER_S, Request, State,
 };
 
 /// What is missing when the firmware is.
@@ -216,7 +216,7 @@ fn outcome(outcome: Outcome) -> WitOutcome {
     let (failure, programmed) = (outcome.failure, outcome.programmed);
     WitOutcome {
         target_unreachable: failure.as_ref().is_some_and(|f| f.is_target_unreachable),
-        error: failure.map(|f| (f.code.to_owned(), f.sentence)),
+        error: failure.map(|f| (f.code.to_owned(), told(f))),
         output: outcome.output,
         bytes: programmed.bytes(),
         extents: extents(&programmed.extents),
@@ -276,5 +276,16 @@ impl From<Phase> for WitPhase {
             Phase::Failed => Self::Failed,
             Phase::Cancelled => Self::Cancelled,
         }
+    }
+}
+
+/// Why a flash failed, and what a request can do about it.
+fn told(failure: Failure) -> String {
+    match failure.code {
+        "wrong_target" => format!(
+            "{}; correct `target`, or send `force` to program it all the same",
+            failure.sentence
+        ),
+        _ => failure.sentence,
     }
 }

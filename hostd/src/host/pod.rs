@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
+use base::likeness;
 use pods::PodError;
+use pods::protocol::RefusalKind;
 use pods::protocol::commands;
 pub(crate) use pods::protocol::commands::Tier;
 use serde_json::{Map, Value};
@@ -13,6 +15,9 @@ use super::bindings::hostd::host::pod::Host;
 use super::door::Door;
 use super::{CallLinker, Context, wit};
 use lab::leases::Entered;
+
+/// Characters of an unknown command that its refusal shows.
+const SHOWN_CHARS_MAX: usize = 40;
 
 /// Longest wait a handler may ask for.
 const TIMEOUT_MS_MAX: u32 = 120_000;
@@ -57,8 +62,9 @@ pub(crate) async fn send(
     let beside = door.look(device)?;
     let command: Map<String, Value> = serde_json::from_str(command)
         .map_err(|e| Error::Invalid(format!("the command is not a JSON object: {e}")))?;
+    let strange = strange(&command);
     if commands::tier_of(&command) > tier_max {
-        return Err(Error::Forbidden);
+        return Err(strange.map_or(Error::Forbidden, Error::Invalid));
     }
     let wait_ms = timeout_ms.clamp(1, TIMEOUT_MS_MAX);
     let wait = Duration::from_millis(wait_ms.into());
@@ -78,8 +84,28 @@ pub(crate) async fn send(
     };
     match answered {
         Ok(data) => Ok(data.to_string()),
-        Err(error) => Err(pod_error(door.context, error, wait_ms)),
+        Err(error) => Err(match (error, strange) {
+            // Neither this server nor the pod knows it.
+            (PodError::Refused(refusal), Some(sentence))
+                if refusal.kind == RefusalKind::UnknownCommand =>
+            {
+                Error::Invalid(sentence)
+            }
+            (error, _) => pod_error(door.context, error, wait_ms),
+        }),
     }
+}
+
+/// What is wrong with a command that this server does not know, which newer firmware may know; none if it knows it.
+fn strange(command: &Map<String, Value>) -> Option<String> {
+    let verb = command.get("cmd").and_then(Value::as_str)?;
+    if commands::find(verb).is_some() {
+        return None;
+    }
+    let shown: String = verb.chars().take(SHOWN_CHARS_MAX).collect();
+    let meant = likeness::nearest(verb, commands::all().map(|known| known.verb));
+    let hint = meant.map_or_else(String::new, |meant| format!("; did you mean `{meant}`?"));
+    Some(format!("has the unknown `cmd` `{shown}`{hint}"))
 }
 
 /// Whether the command only reads: such commands are allowed even beside a lease.

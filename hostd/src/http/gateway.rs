@@ -311,11 +311,12 @@ impl Gateway {
     ) -> Result<Response<ResponseBody>, ApiError> {
         let limit = admitted.entry.declared.body_limit;
         let requester = admitted.requester.clone();
+        let plugin = admitted.plugin.map(|plugin| &**plugin);
         let read = self.arrivals.read(body, limit, &requester).await;
         let read = read.map_err(|e| refuse_body(&e))?;
         let body = (read.bytes.clone(), Inbound::default());
         let called = self.call(admitted, &head, body, request_id).await;
-        respond(called?)
+        respond(called?, plugin)
     }
 
     /// Run a handler that does not read the body itself: once to decide what to do with the body, and
@@ -328,6 +329,7 @@ impl Gateway {
         request_id: &str,
     ) -> Result<Response<ResponseBody>, ApiError> {
         let limit_bytes = admitted.entry.declared.body_limit;
+        let plugin = admitted.plugin.map(|plugin| &**plugin);
         let mut is_unsent = head.headers.contains_key(EXPECT);
         let inbound = Inbound::unread();
         let call = async |admitted: &Admitted<'_>| {
@@ -359,7 +361,7 @@ impl Gateway {
         if !is_unsent {
             body::drain(body).await;
         }
-        respond(called?)
+        respond(called?, plugin)
     }
 
     /// Answer an upgrade to a WebSocket: what the handler grants is served on a task of its own.
@@ -382,13 +384,14 @@ impl Gateway {
         let of_job = relayed.map(Relayed::open_socket).transpose()?;
         let permit = self.sockets.enter(&admitted.requester, of_job)?;
         let over = self.over(&admitted);
+        let plugin = admitted.plugin.map(|plugin| &**plugin);
         let nothing = (Bytes::new(), Inbound::default());
         let mut reply = self.call(admitted, &head, nothing, request_id).await?;
         let granted = match std::mem::replace(&mut reply.body, ReplyBody::Empty) {
             ReplyBody::Upgrade(granted) => granted,
             other => {
                 reply.body = other;
-                return respond(reply);
+                return respond(reply, plugin);
             }
         };
         let Some(stream) = granted.into_inner::<BoxedLive>() else {

@@ -163,7 +163,7 @@ impl Plugins {
         let all = standing.map_err(|error| judged(error.into()))?;
         let of = all.into_iter().find(|of| of.plugin.id == id.as_str());
         let newest = of.and_then(|of| of.staged.or(of.active));
-        Ok(newest.ok_or(OrderError::NotFound)?.wants)
+        Ok(newest.ok_or(OrderError::NotFound)?.manifest.wants)
     }
 }
 

@@ -139,8 +139,12 @@ pub struct Shown {
     pub id: String,
     /// The version that serves, or would.
     pub version: String,
+    /// Which package that version is; none if there is none.
+    pub package: Option<Made>,
     /// The version to which `rollback` goes.
     pub previous: Option<String>,
+    /// Which package that one is.
+    pub previous_package: Option<Made>,
     /// `active`, `loading`, `waiting`, `disabled`, `failed` or `being removed`.
     pub state: String,
     /// Why it failed, or what it waits for.
@@ -148,6 +152,15 @@ pub struct Shown {
     /// Endpoints that it serves now.
     pub routes: usize,
     pub orgs: Vec<Granted>,
+}
+
+/// What tells packages apart whose versions have the same number.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Made {
+    /// SHA-256 of manifest and component, hexadecimal.
+    pub digest: String,
+    /// When it was installed, in milliseconds since 1970.
+    pub at_ms: u64,
 }
 
 /// An organisation in which a plugin was approved.

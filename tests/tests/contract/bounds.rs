@@ -37,6 +37,18 @@ const OTHERWISE: &[(&str, &[&str], How, &str)] = &[
         "as many as an organisation may have",
     ),
     (
+        "cloud.command",
+        &["|1.command.cmd"],
+        How::Beyond,
+        "a command that hostd or the pod knows",
+    ),
+    (
+        "devices.command",
+        &["command.cmd"],
+        How::Beyond,
+        "a command that hostd or the pod knows",
+    ),
+    (
         "captures.start_*",
         &["samples", "adc_samples", "la_samples"],
         How::Read,

@@ -6,13 +6,14 @@
 use serde_json::{Map, Value, json};
 
 /// Keywords that this file handles, or that bound nothing.
-const KNOWN: [&str; 22] = [
+const KNOWN: [&str; 23] = [
     "additionalProperties",
     "anyOf",
     "contentMediaType",
     "default",
     "description",
     "enum",
+    "examples",
     "exclusiveMinimum",
     "items",
     "maxItems",
@@ -30,6 +31,9 @@ const KNOWN: [&str; 22] = [
     "uniqueItems",
     "writeOnly",
 ];
+
+/// The pattern of texts that may have any characters but those that control.
+const NO_CONTROL: &str = r"^[^\u0000-\u001f\u007f-\u009f]*$";
 
 /// The letter of texts: more bytes than characters, so that a bound in bytes shows.
 const LETTER: &str = "é";
@@ -118,7 +122,18 @@ impl Edges {
 
     fn text(&mut self, keywords: &Map<String, Value>) {
         self.outside.push(7.into());
-        if let Some(pattern) = keywords.get("pattern") {
+        // A pattern that is not made of classes alone comes with texts that fit.
+        if let Some(Value::Array(examples)) = keywords.get("examples") {
+            self.inside.extend(examples.iter().cloned());
+            let fits = examples[0].as_str().expect("a text");
+            self.outside
+                .extend([json!(""), json!(format!("{fits}\u{1}"))]);
+            return;
+        }
+        let pattern = keywords.get("pattern");
+        if pattern.is_some_and(|pattern| pattern == NO_CONTROL) {
+            self.outside.push("\u{1}".into());
+        } else if let Some(pattern) = pattern {
             let classes = classes(pattern.as_str().expect("a pattern is a text"));
             let all = |count: fn(&Class) -> usize| -> String {
                 let each = classes.iter();
@@ -196,8 +211,10 @@ pub(crate) fn sample(schema: &Value, index: usize) -> Value {
             (least + index as u64).into()
         }
         Some("number") => schema["maximum"].clone(),
+        Some("string") if schema["examples"].is_array() => schema["examples"][0].clone(),
         Some("string") => {
-            let Some(pattern) = schema["pattern"].as_str() else {
+            let pattern = schema["pattern"].as_str();
+            let Some(pattern) = pattern.filter(|pattern| *pattern != NO_CONTROL) else {
                 let least = schema["minLength"].as_u64().unwrap_or(1).max(1);
                 let least = usize::try_from(least).expect("a length");
                 return format!("{index}{}", "x".repeat(least - 1)).into();

@@ -8,7 +8,7 @@ use super::others::sign_in;
 use super::packing::{Entry, send, tar_gz};
 use super::{Jobs, id, submit};
 
-/// Programs another chip than the demo's, which is the bench's fault.
+/// Programs the chip that the wiring names, which is another one than the demo's: the bench's fault.
 const WRONG: &str = "
 version: 1
 retry: { infra: 0 }
@@ -20,7 +20,7 @@ benches:
   - id: b
     for_each: fw
     device: { name: demo }
-    steps: [{ flash: { artifact: fw.elf, target: STM32G431KB } }]
+    steps: [{ flash: { artifact: fw.elf } }]
 ";
 
 const RIGHT: &str = "
@@ -50,6 +50,9 @@ fn a_device_in_quarantine_stays_there_until_an_administrator_admits_it() {
         return;
     }
     let mut jobs = Jobs::start("");
+    let device = format!("/api/bench/devices/{}", jobs.server.device());
+    let wrong = json!({"wiring": {"swd_target": "STM32G431KB"}});
+    jobs.client().patch(&device, &wrong).unwrap().expect(200);
     let owner = sign_in(&jobs.server, &jobs.server.code().into());
     let member = owner.post("/api/users", &json!({"login": "ada"})).unwrap();
     let member_session = jobs.server.session(&member.expect(201)["code"]);

@@ -18,9 +18,12 @@ fn bench(limits: &str) -> Bench {
 fn each_crime_costs_one_request() {
     let bench = bench("memory_mib = 16");
     let crime = |what: &str| bench.get(&format!("/crime/{what}"));
-    crime("trap").expect_error(500, "internal");
-    crime("memory").expect_error(500, "internal");
-    crime("recursion").expect_error(500, "internal");
+    let trapped = crime("trap");
+    trapped.expect_error(502, "plugin_failed");
+    let named = format!("the plugin {ID} 1.0.0 failed: it trapped");
+    assert!(trapped.text.contains(&named), "{}", trapped.text);
+    crime("memory").expect_error(502, "plugin_failed");
+    crime("recursion").expect_error(502, "plugin_failed");
     assert_eq!(mark_of(&bench.get("/mark")), MARK);
     let hasty = bench.version("2.0.0", WANTS, "compute_ms = 3000\ndeadline_ms = 20000");
     let hasty = hasty.display().to_string();
@@ -39,10 +42,10 @@ fn each_crime_costs_one_request() {
 fn answers_that_are_no_answers_do_not_reach_the_caller() {
     let bench = bench("memory_mib = 32");
     let crime = |what: &str| bench.get(&format!("/crime/{what}"));
-    crime("body").expect_error(500, "internal");
-    crime("status").expect_error(500, "internal");
-    crime("header").expect_error(500, "internal");
-    crime("random").expect_error(500, "internal");
+    crime("body").expect_error(502, "plugin_failed");
+    crime("status").expect_error(502, "plugin_failed");
+    crime("header").expect_error(502, "plugin_failed");
+    crime("random").expect_error(502, "plugin_failed");
 }
 
 #[test]
@@ -73,7 +76,7 @@ fn a_new_version_that_keeps_failing_gives_way_to_the_one_before() {
     bench.install("1.0.0");
     bench.install("2.0.0");
     for _ in 0..5 {
-        bench.get("/crime/trap").expect_error(500, "internal");
+        bench.get("/crime/trap").expect_error(502, "plugin_failed");
     }
     bench.until_replaced_by(MARK);
     let log = bench.plugin(&["logs", ID]).ok();
@@ -87,7 +90,7 @@ fn a_new_version_that_keeps_failing_gives_way_to_the_one_before() {
 fn a_first_version_that_keeps_failing_is_off_and_says_why() {
     let bench = bench("");
     for _ in 0..5 {
-        bench.get("/crime/trap").expect_error(500, "internal");
+        bench.get("/crime/trap").expect_error(502, "plugin_failed");
     }
     // It is withdrawn before that is noted, and counts as loading in between.
     let shown = until(

@@ -64,7 +64,17 @@ fn an_update_serves_at_once_and_the_version_before_can_come_back() {
     bench.install("1.0.0");
     bench.install("2.0.0");
     assert_eq!(mark_of(&bench.get("/mark")), "MARK:version-2.0.0:");
-    assert!(bench.plugin(&["list"]).ok().contains("before: 1.0.0"));
+    let listed = bench.plugin(&["list"]).ok();
+    let (serving, before) = listed.split_once("  before: 1.0.0").unwrap();
+    // Which packages these are, and since when they are there.
+    let which = |text: &str| {
+        let (_, package) = text.split_once('(').unwrap();
+        let (digest, at) = package.split_once(", ").unwrap();
+        assert!(at.starts_with("20"), "{listed}");
+        digest.to_owned()
+    };
+    assert_eq!(which(serving).len(), 12, "{listed}");
+    assert_ne!(which(serving), which(before), "{listed}");
     bench.plugin(&["rollback", ID]).ok();
     assert_eq!(mark_of(&bench.get("/mark")), MARK);
     bench.plugin(&["rollback", ID]).ok();
@@ -86,7 +96,7 @@ fn a_version_must_prove_itself_also_after_it_was_off_or_installed_anew() {
             bench.plugin(&["enable", ID]).ok();
         }
         for _ in 0..5 {
-            bench.get("/crime/trap").expect_error(500, "internal");
+            bench.get("/crime/trap").expect_error(502, "plugin_failed");
         }
         bench.until_replaced_by(MARK);
     }

@@ -333,9 +333,9 @@ fn what_fails_in_the_plugin_costs_one_request() {
     lab.told("?crime=loop").expect_error(504, "handler_timeout");
     lab.told("?say=still").expect(200);
     let lab = Lab::reporting("memory_mib = 16");
-    lab.told("?crime=trap").expect_error(500, "internal");
-    lab.told("?crime=memory").expect_error(500, "internal");
-    lab.told("?crime=large").expect_error(500, "internal");
+    lab.told("?crime=trap").expect_error(502, "plugin_failed");
+    lab.told("?crime=memory").expect_error(502, "plugin_failed");
+    lab.told("?crime=large").expect_error(502, "plugin_failed");
     lab.told("?say=still").expect(200);
     for (code, status, told) in [
         ("invalid", 400, "invalid_request"),

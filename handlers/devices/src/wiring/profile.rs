@@ -105,7 +105,8 @@ fn signal() -> Value {
             "la": integer(CHANNELS).schema(),
             "direction": {"type": "string", "enum": DIRECTIONS},
             "active_low": flag().schema(),
-            "description": text(0..=TEXT_CHARS_MAX).schema()
+            // Of several lines, if somebody wants them.
+            "description": {"type": "string", "maxLength": TEXT_CHARS_MAX}
         }
     })
 }

@@ -1,7 +1,7 @@
 //! `POST /emi/projects`: a place for the boards of one design.
 
 use guest::emi::{self, SourceKind};
-use guest::{ApiError, Openapi, Refusal, Request, Response, Route, members, text};
+use guest::{ApiError, NAME, Openapi, Refusal, Request, Response, Route, alike, members};
 use serde_json::json;
 
 use crate::project::{Record, SOURCE_KINDS};
@@ -30,7 +30,7 @@ pub(crate) const ROUTE: Route = Route {
 members! {
     #[derive(Debug)]
     struct Body {
-        name: String = required(text(1..=NAME_CHARS_MAX)),
+        name: String = required(alike(1..=NAME_CHARS_MAX, &NAME)),
         /// What its boards are.
         source_kind: SourceKind = or(SOURCE_KINDS.shape(), SourceKind::Kicad),
     }

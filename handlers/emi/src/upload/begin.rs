@@ -2,7 +2,7 @@
 
 use guest::emi::{self, Begun, NewUpload};
 use guest::{
-    ApiError, Openapi, Refusal, Request, Response, Route, integer, members, spelled, text,
+    ApiError, Like, Openapi, Refusal, Request, Response, Route, alike, integer, members, spelled,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -60,7 +60,7 @@ members! {
     #[derive(Debug)]
     struct Body {
         /// Name of the file, without folders.
-        filename: String = required(text(1..=FILENAME_CHARS_MAX)),
+        filename: String = required(alike(1..=FILENAME_CHARS_MAX, &FILENAME)),
         /// SHA-256 of its bytes, in hexadecimal. With it nothing is sent twice, and what arrives is compared.
         sha256: Option<String> = optional(Digest),
         /// Media type; it is told again, and decides nothing.
@@ -69,6 +69,14 @@ members! {
         size_bytes: Option<u64> = optional(integer(0..=SIZE_MAX)),
     }
 }
+
+/// A name as it is, without a way to other folders, and not of white space alone.
+static FILENAME: Like = Like {
+    pattern: r"^[^/\\\u0000-\u001f\u007f-\u009f]*[^/\\\s\u0000-\u001f\u007f-\u009f][^/\\\u0000-\u001f\u007f-\u009f]*$",
+    fits: |text| !text.contains(['/', '\\']) && !text.trim().is_empty(),
+    rule: "must be a name without folders",
+    example: "sensor.kicad_pcb",
+};
 
 /// Where the bytes of a board go.
 #[derive(Serialize, JsonSchema)]
@@ -109,12 +117,6 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
 
 fn parse(request: &Request) -> Result<NewUpload, ApiError> {
     let body: Body = request.json()?.read()?;
-    if body.filename.contains(['/', '\\']) {
-        return Err(ApiError::field(
-            "filename",
-            "must be a name without folders",
-        ));
-    }
     Ok(NewUpload {
         filename: body.filename,
         sha256: body.sha256,

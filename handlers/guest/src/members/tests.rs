@@ -126,6 +126,7 @@ fn the_schema_is_of_what_is_read() {
             }
         }
     });
+    let plain = r"^[^\u0000-\u001f\u007f-\u009f]*$";
     let mut nullable = trigger.clone();
     nullable["type"] = json!(["object", "null"]);
     assert_eq!(
@@ -136,8 +137,8 @@ fn the_schema_is_of_what_is_read() {
             "required": ["id"],
             "additionalProperties": false,
             "properties": {
-                "id": {"type": "string", "minLength": 1, "maxLength": 8},
-                "ref": {"type": ["string", "null"]},
+                "id": {"type": "string", "minLength": 1, "maxLength": 8, "pattern": plain},
+                "ref": {"type": ["string", "null"], "pattern": plain},
                 "rate": {
                     "type": ["number", "null"], "exclusiveMinimum": 0.0, "maximum": 24.0,
                     "default": 1.5

@@ -4,6 +4,7 @@
 use toml::{Table, Value};
 
 use super::{Config, ConfigError};
+use crate::likeness;
 
 /// Prefix of environment variables: `http.listen` is `HOSTD_HTTP_LISTEN`.
 pub(super) const ENV_PREFIX: &str = "HOSTD_";
@@ -24,9 +25,6 @@ pub const LISTS: [(&str, &str); 2] = [
 fn lists() -> impl Iterator<Item = &'static str> {
     LISTS.iter().map(|(name, _)| name.trim_matches(['[', ']']))
 }
-
-/// How much of a name must be there for another to be meant by it, from 0 to 1.
-const LIKE: f64 = 0.7;
 
 /// All keys of the configuration file, except those of lists: `[[commit_status]]` and `[[devices]]`.
 pub const KEYS: &[(&str, &str)] = &[
@@ -464,11 +462,7 @@ fn unknown(key: &str, origin: &str, known: impl Iterator<Item = String>) -> Conf
 /// section.
 fn nearest(key: &str, known: impl Iterator<Item = String>) -> Option<String> {
     let known: Vec<String> = known.collect();
-    let likeness = |name: &String| strsim::normalized_damerau_levenshtein(key, name);
-    let best = known
-        .iter()
-        .max_by(|a, b| likeness(a).total_cmp(&likeness(b)))
-        .filter(|best| likeness(best) >= LIKE);
+    let best = likeness::nearest(key, known.iter().map(String::as_str));
     let elsewhere = || {
         let last = |name: &'_ str| {
             name.rsplit_once('.')
@@ -477,7 +471,8 @@ fn nearest(key: &str, known: impl Iterator<Item = String>) -> Option<String> {
         };
         let wanted = key.rsplit('.').next().unwrap_or(key);
         let mut found = known.iter().filter(|name| last(name) == wanted);
-        found.next().filter(|_| found.next().is_none())
+        let first = found.next().filter(|_| found.next().is_none());
+        first.map(String::as_str)
     };
-    best.or_else(elsewhere).cloned()
+    best.or_else(elsewhere).map(str::to_owned)
 }

@@ -127,7 +127,7 @@ pub(crate) struct Capture {
     /// Names of the channels that are recorded: with `la`, one or more.
     #[serde(default)]
     pub(crate) channels: Names<Id, Channel>,
-    /// Samples per second: at most 24 MHz with `la`, 1 MHz with `adc`.
+    /// Samples per second: at most 24 MHz with `la`, 1 MHz with `adc`. The nearest rate that the device has is taken; pods have 12 MHz at most with `la`.
     pub(crate) rate: Rate,
     /// How many samples.
     pub(crate) samples: Templated<Whole<1, SAMPLES_MAX>>,

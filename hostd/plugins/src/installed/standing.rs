@@ -1,21 +1,21 @@
-//! A plugin and the manifests of its versions, as they were at one moment.
+//! A plugin and its versions, as they were at one moment.
 
 use store::plugins::{Package, Plugin};
 
-use super::InstalledError;
+use super::{InstalledError, Version};
 use crate::manifest::Manifest;
 
-/// A plugin with what its versions say of themselves.
+/// A plugin with its versions.
 #[derive(Debug, Clone)]
 pub struct Standing {
     /// Its record.
     pub plugin: Plugin,
-    /// The manifest of the version that serves.
-    pub active: Option<Manifest>,
-    /// Of the version that waits for grants.
-    pub staged: Option<Manifest>,
-    /// Of the version that a rollback returns to.
-    pub previous: Option<Manifest>,
+    /// The version that serves.
+    pub active: Option<Version>,
+    /// The version that waits for grants.
+    pub staged: Option<Version>,
+    /// The version that a rollback returns to.
+    pub previous: Option<Version>,
 }
 
 impl Standing {
@@ -24,8 +24,11 @@ impl Standing {
         [active, staged, previous]: [Option<Package>; 3],
     ) -> Result<Self, InstalledError> {
         let of = |package: Option<Package>| {
-            let manifest = package.map(|package| Manifest::parse(package.manifest.as_bytes()));
-            manifest.transpose()
+            let version = package.map(|package| {
+                let manifest = Manifest::parse(package.manifest.as_bytes())?;
+                Ok::<_, InstalledError>(Version { package, manifest })
+            });
+            version.transpose()
         };
         Ok(Self {
             plugin,

@@ -96,7 +96,7 @@ async fn a_list_shows_one_moment_while_versions_come_and_go() {
     let mut seen = BTreeSet::new();
     while !updating.is_finished() {
         let standing = installed.standing().await.unwrap().pop().unwrap();
-        let version = standing.active.unwrap().version.to_string();
+        let version = standing.active.unwrap().manifest.version.to_string();
         assert_eq!(standing.plugin.active, Some(digest(&version)));
         seen.insert(version);
     }

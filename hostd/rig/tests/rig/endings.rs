@@ -10,7 +10,10 @@ use crate::Case;
 use crate::bench::{Bench, Ran};
 
 pub(crate) const CASES: &[Case] = &[
-    ("another_chip_is_the_bench_s_fault", wrong_target),
+    (
+        "another_chip_than_the_pipeline_says_is_its_mistake",
+        wrong_target,
+    ),
     ("a_target_without_a_wire_is_the_bench_s_fault", unreachable),
     (
         "a_pod_that_is_unplugged_while_it_flashes_is_lost",
@@ -66,10 +69,16 @@ fn wrong_target() {
     let ran = bench.run("      - flash: { artifact: fw.elf, target: STM32F401RE }");
     assert_eq!(
         ran.end.outcome.kind(),
-        Some("infra.wrong_target"),
+        Some("refused"),
         "{}",
         ran.end.outcome
     );
+    let told = ran.end.outcome.to_string();
+    assert!(
+        told.contains("STM32F401RE") && told.contains("change the `target`"),
+        "{told}"
+    );
+    assert!(!told.contains("force"), "{told}");
     let ran = bench.run("      - flash: { artifact: fw.elf, target: Z80 }");
     assert_eq!(
         ran.end.outcome.kind(),

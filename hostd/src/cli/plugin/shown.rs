@@ -4,8 +4,11 @@ use std::io::Write;
 
 use base::clock;
 
-use crate::plugin::command::{Shown, Told};
+use crate::plugin::command::{Made, Shown, Told};
 use crate::plugin::logs::{Level, Line};
+
+/// Of a digest, as many characters as tell packages of one plugin apart.
+const DIGEST_CHARS: usize = 12;
 
 pub(super) fn print(told: &Told, out: &mut dyn Write) -> anyhow::Result<()> {
     match told {
@@ -43,12 +46,17 @@ fn one(plugin: &Shown, out: &mut dyn Write) -> anyhow::Result<()> {
         routes,
         ..
     } = plugin;
-    writeln!(out, "{id}  {version}  {state}  {routes} endpoints")?;
+    writeln!(
+        out,
+        "{id}  {version}  {state}  {routes} endpoints{}",
+        which(plugin.package.as_ref())
+    )?;
     if let Some(reason) = &plugin.reason {
         writeln!(out, "  {reason}")?;
     }
     if let Some(previous) = &plugin.previous {
-        writeln!(out, "  before: {previous}")?;
+        let package = which(plugin.previous_package.as_ref());
+        writeln!(out, "  before: {previous}{package}")?;
     }
     if plugin.orgs.is_empty() {
         writeln!(
@@ -67,6 +75,14 @@ fn one(plugin: &Shown, out: &mut dyn Write) -> anyhow::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Which package a version is: the beginning of its digest, and when it was installed.
+fn which(package: Option<&Made>) -> String {
+    package.map_or_else(String::new, |package| {
+        let digest: String = package.digest.chars().take(DIGEST_CHARS).collect();
+        format!("  ({digest}, {})", clock::text(package.at_ms))
+    })
 }
 
 fn text(line: &Line) -> String {

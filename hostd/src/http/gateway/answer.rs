@@ -9,6 +9,7 @@ use tracing::{error, warn};
 use crate::http::arrivals::ArrivalError;
 use crate::http::body::{ReadError, ResponseBody};
 use crate::http::error::ApiError;
+use crate::plugin::Loaded;
 use base::pace::TooSlow;
 use base::space;
 use lab::blobs::{StageError, StageFormError};
@@ -101,16 +102,64 @@ pub(super) fn refuse_call(failure: &CallError, request_id: &str) -> ApiError {
     }
 }
 
-/// A handler's reply as it goes out.
-pub(super) fn respond(reply: Reply) -> Result<Response<ResponseBody>, ApiError> {
-    let status = StatusCode::from_u16(reply.status).map_err(|_| ApiError::internal())?;
+/// A plugin that gave no reply. Its callers hear that it was this plugin, and not the server.
+pub(super) fn refuse_plugin(failure: &CallError, plugin: &Loaded, request_id: &str) -> ApiError {
+    let why = match failure {
+        CallError::Deadline { ms } | CallError::Compute { ms } => {
+            let (id, version) = (plugin.label(), plugin.version());
+            return ApiError::new(
+                StatusCode::GATEWAY_TIMEOUT,
+                "handler_timeout",
+                format!(
+                    "the plugin {id} {version} did not answer within {ms} ms; retry, or ask for less"
+                ),
+            );
+        }
+        CallError::Trap { .. } => "it trapped".to_owned(),
+        CallError::Memory { bytes_max, .. } => {
+            format!("it asked for more than its {bytes_max} bytes of memory")
+        }
+        CallError::StackOverflow => "its stack is full".to_owned(),
+        CallError::Fault { .. } => "its call broke off".to_owned(),
+        CallError::BadResponse(_)
+        | CallError::ResponseTooLarge { .. }
+        | CallError::Transfer { .. } => "its response cannot be sent".to_owned(),
+        CallError::Overloaded { .. } | CallError::Instantiate { .. } | CallError::Ended => {
+            return refuse_call(failure, request_id);
+        }
+    };
+    error!(request_id, error = %failure, plugin = &*plugin.label(), "plugin failed");
+    plugin_failed(plugin, &why)
+}
+
+fn plugin_failed(plugin: &Loaded, why: &str) -> ApiError {
+    let (id, version) = (plugin.label(), plugin.version());
+    ApiError::new(
+        StatusCode::BAD_GATEWAY,
+        "plugin_failed",
+        format!(
+            "the plugin {id} {version} failed: {why}; report it to its author, for whom hostd plugin logs {id} has more"
+        ),
+    )
+}
+
+/// The reply of a handler, or of a plugin, as it goes out.
+pub(super) fn respond(
+    reply: Reply,
+    plugin: Option<&Loaded>,
+) -> Result<Response<ResponseBody>, ApiError> {
+    let unfit = || match plugin {
+        Some(plugin) => plugin_failed(plugin, "its response cannot be sent"),
+        None => ApiError::internal(),
+    };
+    let status = StatusCode::from_u16(reply.status).map_err(|_| unfit())?;
     let body = match reply.body {
         ReplyBody::Empty => ResponseBody::empty(),
         ReplyBody::Bytes(bytes) => ResponseBody::full(bytes),
         ReplyBody::Stream(stream) => ResponseBody::Stream(stream),
         ReplyBody::Upgrade(_) => {
             error!("a handler answered an ordinary request with an upgrade");
-            return Err(ApiError::internal());
+            return Err(unfit());
         }
     };
     let mut response = Response::new(body);
@@ -119,8 +168,8 @@ pub(super) fn respond(reply: Reply) -> Result<Response<ResponseBody>, ApiError> 
         if HOST_ONLY.contains(&name.as_str()) {
             continue;
         }
-        let name = HeaderName::try_from(name).map_err(|_| ApiError::internal())?;
-        let value = HeaderValue::try_from(value).map_err(|_| ApiError::internal())?;
+        let name = HeaderName::try_from(name).map_err(|_| unfit())?;
+        let value = HeaderValue::try_from(value).map_err(|_| unfit())?;
         response.headers_mut().append(name, value);
     }
     Ok(response)

@@ -9,7 +9,7 @@ use http::StatusCode;
 use http::request::Parts;
 use runtime::Reply;
 
-use super::answer::refuse_call;
+use super::answer::{refuse_call, refuse_plugin};
 use super::head::{lease, visible_headers};
 use super::{Admitted, Gateway};
 use crate::host::uploads::Inbound;
@@ -78,7 +78,10 @@ impl Gateway {
                 group().call(record, call).await
             }
         };
-        let reply = answered.map_err(|failure| refuse_call(&failure, request_id))?;
+        let reply = answered.map_err(|failure| match plugin {
+            Some(plugin) => refuse_plugin(&failure, plugin, request_id),
+            None => refuse_call(&failure, request_id),
+        })?;
         if reply.status == StatusCode::INTERNAL_SERVER_ERROR && disk_full.load(Ordering::Relaxed) {
             return Err(ApiError::no_space());
         }

@@ -2,12 +2,11 @@
 
 use plugins::grant::{Devices, Grant};
 use plugins::id::PluginId;
-use plugins::installed::Standing;
-use plugins::manifest::Manifest;
+use plugins::installed::{Standing, Version};
 use store::plugins::State;
 
 use super::super::Plugins;
-use super::super::command::{Granted, Shown};
+use super::super::command::{Granted, Made, Shown};
 use super::NOT_LOADED;
 
 impl Plugins {
@@ -29,12 +28,12 @@ impl Plugins {
             staged,
             previous,
         } = standing;
-        let version = |manifest: &Manifest| manifest.version.to_string();
+        let version = |version: &Version| version.manifest.version.to_string();
         let newest = staged.as_ref().or(active.as_ref());
         let waiting = staged.as_ref().map(|staged| {
             format!(
                 "version {} waits until what it asks for is granted",
-                staged.version
+                staged.manifest.version
             )
         });
         let is_loading = plugin.state == State::Enabled
@@ -60,7 +59,7 @@ impl Plugins {
                 Devices::Only(ids) => Some(ids.iter().cloned().collect()),
             },
             missing: newest
-                .and_then(|manifest| grant.covers(&manifest.wants).err())
+                .and_then(|newest| grant.covers(&newest.manifest.wants).err())
                 .unwrap_or_default()
                 .iter()
                 .map(ToString::to_string)
@@ -73,7 +72,9 @@ impl Plugins {
                 .or(staged.as_ref())
                 .map(version)
                 .unwrap_or_default(),
+            package: active.as_ref().or(staged.as_ref()).map(made),
             previous: previous.as_ref().map(version),
+            previous_package: previous.as_ref().map(made),
             state: state.to_owned(),
             reason,
             routes: self
@@ -87,5 +88,12 @@ impl Plugins {
                 .map(|grant| granted(grant))
                 .collect(),
         }
+    }
+}
+
+fn made(version: &Version) -> Made {
+    Made {
+        digest: version.package.digest.clone(),
+        at_ms: version.package.at_ms,
     }
 }

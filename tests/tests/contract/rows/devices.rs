@@ -98,6 +98,11 @@ pub(super) fn all() -> Vec<Rows> {
             )
             .refusal(
                 400,
+                "invalid_request",
+                call("/bench/devices/<device>/command").json(r#"{"command":{"cmd":"target_powr"}}"#),
+            )
+            .refusal(
+                400,
                 "not_capable",
                 call("/bench/devices/<digital>/command")
                     .json(r#"{"command":{"cmd":"generate","waveform":"sine","freq":1000}}"#),

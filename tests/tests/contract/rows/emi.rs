@@ -38,7 +38,11 @@ fn projects() -> Vec<Rows> {
             .success(200, call("/emi/projects/<project>"))
             .refusal(404, "not_found", call("/emi/projects/<missing>")),
         rows("emi.project_report")
-            .success(200, call("/emi/projects/<project>/report"))
+            .success(
+                200,
+                // Its report is that of this run.
+                call("/emi/projects/<project>/report").header("x-made-by", "<run>"),
+            )
             .refusal(
                 409,
                 "unfinished",
