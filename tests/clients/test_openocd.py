@@ -62,7 +62,7 @@ def test_openocd_finds_nothing_where_nothing_is_wired(pod):
 
 def test_the_guide_for_ci(monkeypatch):
     guide = (ROOT / "docs/ci.md").read_text()
-    after = guide.split("<!-- The client tests run these blocks as they stand. -->\n```sh\n")[1]
+    after = guide.split("<!-- The client tests run this block as it stands. -->\n```sh\n")[1]
     install, after = after.split("```", 1)
     program = after.split("```python\n")[1].split("```")[0]
     # Where `pip` puts commands; what it would fetch is there.

@@ -28,8 +28,20 @@ const BINARY: &str = "target/release/hostd";
 /// It fails.
 #[must_use]
 pub fn run(session: &str, server: &Server) -> String {
+    run_with(session, server, &[])
+}
+
+/// As [`run`], with more variables. On the server's computer, `hostd` is on the path and finds the server's data folder.
+///
+/// # Panics
+/// It fails.
+#[must_use]
+pub fn run_with(session: &str, server: &Server, variables: &[(&str, &str)]) -> String {
     let binary = binary().expect("a server to run");
     let session = session.replace(BINARY, &binary.to_string_lossy());
+    let mut path = binary.parent().expect("a folder").as_os_str().to_owned();
+    path.push(":");
+    path.push(std::env::var_os("PATH").unwrap_or_default());
     let cache = tempfile::tempdir().expect("a folder for caches");
     let output = Command::new("bash")
         .args(["-e", "-o", "pipefail", "-c", &session])
@@ -40,6 +52,9 @@ pub fn run(session: &str, server: &Server) -> String {
         .env("HOSTD_URL", &server.url)
         .env("HOSTD_KEY", &server.api_key)
         .env("HOSTD_DEVICE", server.device())
+        .env("HOSTD_DATA_DIR", server.dir().join("data"))
+        .env("PATH", path)
+        .envs(variables.iter().copied())
         .output()
         .expect("bash starts");
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();

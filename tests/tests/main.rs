@@ -25,6 +25,7 @@ mod examples;
 mod faults;
 mod flash;
 mod flash_faults;
+mod guides;
 mod handlers;
 mod http;
 mod jobs;
