@@ -8,6 +8,7 @@ mod grid;
 mod oracle;
 mod places;
 mod planes;
+mod reaching;
 mod rows;
 mod runs;
 
@@ -17,10 +18,14 @@ pub(crate) use cover::{FillIndex, union};
 pub(crate) use grid::{SegmentGrid, steps, whole};
 pub(crate) use places::Places;
 pub(crate) use planes::{Planes, Reference, nets as nets_of};
+pub(crate) use reaching::Reaching;
 pub(crate) use rows::Rows;
 pub(crate) use runs::{TrackRun, chains, runs};
 
+use std::collections::HashMap;
+
 use crate::board::{Board, Hole, LayerSet, NetId};
+use crate::geometry::Point;
 use crate::observer::Stop;
 
 /// What rounding may take from a distance or add to it, in mm: what is exactly so far as something reaches is within its reach.
@@ -38,7 +43,44 @@ pub(crate) struct Joint {
 }
 
 /// All joints of a board, by place.
-pub(crate) fn joints(board: &Board, stop: Stop<'_>) -> Places<Joint> {
+pub(crate) struct Joints {
+    all: Places<Joint>,
+    /// Of nets with many.
+    of_nets: HashMap<NetId, Places<Joint>>,
+}
+
+/// Nets with so many joints have an index of their own: among thousands of joints of other nets, theirs are far between.
+const JOINTS_MIN: usize = 64;
+
+impl Joints {
+    pub(crate) fn new(board: &Board, stop: Stop<'_>) -> Self {
+        let mut of_nets: HashMap<NetId, Vec<(Point, Joint)>> = HashMap::new();
+        for (at, joint) in all_joints(board) {
+            of_nets.entry(joint.net).or_default().push((at, joint));
+        }
+        of_nets.retain(|_, joints| JOINTS_MIN <= joints.len());
+        let of_nets = of_nets.into_iter();
+        Self {
+            all: Places::new(all_joints(board), stop),
+            of_nets: of_nets
+                .map(|(net, joints)| (net, Places::new(joints, stop)))
+                .collect(),
+        }
+    }
+
+    /// All of them.
+    pub(crate) fn all(&self) -> &Places<Joint> {
+        &self.all
+    }
+
+    /// Those of a net, and perhaps those of others.
+    pub(crate) fn among(&self, net: NetId) -> &Places<Joint> {
+        self.of_nets.get(&net).unwrap_or(&self.all)
+    }
+}
+
+/// All joints of a board, with their places.
+pub(crate) fn all_joints(board: &Board) -> impl Iterator<Item = (Point, Joint)> + '_ {
     let vias = board.vias.iter().map(|via| {
         let joint = Joint {
             net: via.net,
@@ -49,7 +91,7 @@ pub(crate) fn joints(board: &Board, stop: Stop<'_>) -> Places<Joint> {
     });
     let all = board.all_layers();
     let plated = board.pads.iter().filter(|pad| pad.hole == Hole::Plated);
-    let pads = plated.map(|pad| {
+    let pads = plated.map(move |pad| {
         let joint = Joint {
             net: pad.net,
             span: all,
@@ -57,5 +99,5 @@ pub(crate) fn joints(board: &Board, stop: Stop<'_>) -> Places<Joint> {
         };
         (pad.at, joint)
     });
-    Places::new(vias.chain(pads), stop)
+    vias.chain(pads)
 }

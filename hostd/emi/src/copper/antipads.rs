@@ -1,7 +1,7 @@
 //! The holes that a net's own vias and plated pads leave in planes. They are no gaps of its return path: the current
 //! changes layers there anyway.
 
-use super::{Joint, Places, joints};
+use super::{Joint, Reaching, all_joints};
 use crate::board::{Board, NetId};
 use crate::geometry::Segment;
 use crate::observer::Stop;
@@ -11,17 +11,15 @@ const CLEARANCE_MM: f64 = 0.7;
 
 /// Antipads of a board.
 pub(crate) struct Antipads {
-    joints: Places<Joint>,
-    radius_max: f64,
+    joints: Reaching<Joint>,
 }
 
 impl Antipads {
     pub(crate) fn new(board: &Board, stop: Stop<'_>) -> Self {
-        let vias = board.vias.iter().map(|via| via.size / 2.0);
-        let radii = vias.chain(board.pads.iter().map(crate::board::Pad::reach));
+        let joints = all_joints(board);
+        let joints = joints.map(|(at, joint)| (at, joint.radius, joint));
         Self {
-            radius_max: radii.fold(0.0, f64::max) + CLEARANCE_MM,
-            joints: joints(board, stop),
+            joints: Reaching::new(joints, stop),
         }
     }
 
@@ -29,7 +27,7 @@ impl Antipads {
     pub(crate) fn cut(&self, net: NetId, line: &Segment) -> Vec<(f64, f64)> {
         let near = self
             .joints
-            .along(line, self.radius_max)
+            .along(line, CLEARANCE_MM)
             .filter(|(_, joint)| joint.net == net);
         near.filter_map(|(at, joint)| line.inside_disc(at, joint.radius + CLEARANCE_MM))
             .collect()

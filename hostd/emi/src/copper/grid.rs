@@ -10,6 +10,12 @@ const CELL_MM_MIN: f64 = 0.25;
 /// Most cells.
 const CELLS_MAX: f64 = 1_000_000.0;
 
+/// In how many cells a segment is on average at most: long segments in few cells share each with too many others.
+const CELLS_PER_SEGMENT: f64 = 64.0;
+
+/// Most entries of cells, if that is more than a few for each segment.
+const ENTRIES_MAX: f64 = 8_000_000.0;
+
 /// Segments with their indices, by place.
 pub(crate) struct SegmentGrid {
     segments: Vec<Segment>,
@@ -34,8 +40,11 @@ impl SegmentGrid {
         let length: f64 = segments.iter().map(Segment::length).sum();
         let room = 4.0 * segments.len() as f64 + 1024.0;
         let cells_max = room.min(CELLS_MAX);
+        let entries = (CELLS_PER_SEGMENT * segments.len() as f64)
+            .min(ENTRIES_MAX)
+            .max(room);
         let cell = CELL_MM_MIN
-            .max(length / room)
+            .max(length / entries)
             .max((width * height / cells_max).sqrt())
             .max(width.max(height) / cells_max);
         let mut grid = Self {
@@ -126,6 +135,11 @@ impl SegmentGrid {
 
     fn entries_of(&self, cell: usize) -> &[u32] {
         &self.entries[self.starts[cell] as usize..self.starts[cell + 1] as usize]
+    }
+
+    /// The side of a cell in mm.
+    pub(crate) fn cell(&self) -> f64 {
+        self.cell
     }
 
     pub(crate) fn segment(&self, index: usize) -> &Segment {
@@ -249,7 +263,7 @@ mod tests {
             )
         };
         let grid = SegmentGrid::new((0..1000).map(long).collect(), &|| false);
-        assert!(grid.entries.len() < 30_000, "{}", grid.entries.len());
+        assert!(grid.entries.len() < 300_000, "{}", grid.entries.len());
         assert!(
             SegmentGrid::new(Vec::new(), &|| false)
                 .nearest(Point::default(), 1.0)

@@ -49,15 +49,24 @@ impl<T> Places<T> {
         things.filter(move |(at, _)| line.distance(*at) <= radius)
     }
 
-    /// The nearest of the things within `radius` that `is` likes, and how far it is.
+    /// The nearest of the things within `radius` that `is` likes, and how far it is. It is looked for nearby first: a dense board
+    /// has thousands of things within a large radius.
     pub(crate) fn nearest(
         &self,
         point: Point,
         radius: f64,
         is: impl Fn(&T) -> bool,
     ) -> Option<(f64, Point, &T)> {
-        let liked = self.within(point, radius).filter(|(_, thing)| is(thing));
-        let measured = liked.map(|(at, thing)| (at.distance(point), at, thing));
-        measured.min_by(|x, y| x.0.total_cmp(&y.0).then(x.1.order(y.1)))
+        let mut reach = self.grid.cell();
+        loop {
+            let here = reach.min(radius);
+            let liked = self.within(point, here).filter(|(_, thing)| is(thing));
+            let measured = liked.map(|(at, thing)| (at.distance(point), at, thing));
+            let best = measured.min_by(|x, y| x.0.total_cmp(&y.0).then(x.1.order(y.1)));
+            if best.is_some() || radius <= reach {
+                return best;
+            }
+            reach *= 2.0;
+        }
     }
 }

@@ -7,9 +7,7 @@ use rayon::prelude::*;
 
 use super::{Assumption, Rule};
 use crate::board::{Board, Footprint, LayerId, Net, NetId, NetKind, Pad, Speed};
-use crate::copper::{
-    Antipads, Contacts, Joint, Places, Planes, SegmentGrid, TrackRun, joints, runs,
-};
+use crate::copper::{Antipads, Contacts, Joints, Planes, SegmentGrid, TrackRun, runs};
 use crate::emission::Emission;
 use crate::finding::{Draft, Severity};
 use crate::found::Found;
@@ -29,7 +27,7 @@ pub(crate) struct Context<'a> {
     pub(crate) planes: Planes,
     pub(crate) antipads: Antipads,
     pub(crate) contacts: Contacts<'a>,
-    pub(crate) joints: Places<Joint>,
+    pub(crate) joints: Joints,
     /// By net and layer.
     pub(crate) runs: Vec<TrackRun>,
     pub(crate) outline: SegmentGrid,
@@ -79,7 +77,7 @@ impl<'a> Context<'a> {
             planes,
             antipads,
             contacts,
-            joints: joints(board, stop),
+            joints: Joints::new(board, stop),
             runs,
             outline: SegmentGrid::new(board.outline.clone(), stop),
             clocks: clocks(board, settings),

@@ -153,7 +153,7 @@ fn posts(scope: &Scope<'_>, lines: &[Segment], band: f64) -> Vec<f64> {
     let mut posts = Vec::new();
     let mut start = 0.0;
     for line in lines {
-        let near = scope.joints.along(line, band);
+        let near = scope.joints.all().along(line, band);
         let grounds =
             near.filter(|(_, joint)| scope.is_ground(joint.net) && joint.span.count() >= 2);
         posts.extend(grounds.map(|(at, _)| start + line.nearest(at) * line.length()));

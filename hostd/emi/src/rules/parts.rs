@@ -109,6 +109,7 @@ impl Context<'_> {
         }
         let near = self
             .joints
+            .among(pad.net)
             .within(pad.at, within + pad.reach())
             .filter(|(_, joint)| joint.net == pad.net);
         let distances = near.map(|(at, joint)| (pad.distance(at) - joint.radius).max(0.0));

@@ -104,7 +104,8 @@ fn joint_too_far(
 ) -> Option<Draft> {
     let limit = scope.param_of("max_distance_mm", via.net);
     let both = LayerSet::only(a.0).with(LayerSet::only(b.0));
-    let nearest = scope.joints.nearest(via.at, SEARCH_MM.max(limit), |joint| {
+    let joints = scope.joints.among(a.1);
+    let nearest = joints.nearest(via.at, SEARCH_MM.max(limit), |joint| {
         joint.net == a.1 && joint.span.covers(both)
     });
     let distance = nearest.map(|(distance, ..)| distance);

@@ -92,6 +92,7 @@ fn unjoined(scope: &Scope<'_>, net: NetId, upper: LayerId, lower: LayerId) -> Ve
             .on(layer, at)
             .any(|fill| scope.board.fills[fill].net == net)
     };
+    let joints = scope.joints.among(net);
     let far: Vec<Option<f64>> = (0..columns * rows)
         .take_while(|_| !scope.is_stopped())
         .map(|cell| {
@@ -100,12 +101,11 @@ fn unjoined(scope: &Scope<'_>, net: NetId, upper: LayerId, lower: LayerId) -> Ve
                 return None;
             }
             let joins = |joint: &crate::copper::Joint| joint.net == net && joint.span.covers(both);
-            if scope.joints.nearest(at, limit, joins).is_some() {
+            if joints.nearest(at, limit, joins).is_some() {
                 return None;
             }
             Some(
-                scope
-                    .joints
+                joints
                     .nearest(at, SEARCH_MM.max(limit), joins)
                     .map_or(SEARCH_MM, |(d, ..)| d),
             )
