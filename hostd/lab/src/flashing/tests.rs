@@ -1,6 +1,7 @@
 //! Progress reports of a flash, and the names of its failures.
 
-use ::flash::{Progress, Report};
+use ::flash::image::Extent;
+use ::flash::{Programmed, Progress, Report};
 
 use super::outcome::{Ended, Failure, Outcome};
 use super::state::Course;
@@ -22,7 +23,14 @@ fn report() -> Report {
     Report {
         chip: "STM32F030R8".into(),
         found: Some("STM32F030x8".into()),
-        bytes: 10,
+        programmed: Programmed {
+            extents: vec![Extent {
+                address: 0x0800_0000,
+                bytes: 10,
+                crc32: 1,
+            }],
+            ..Programmed::default()
+        },
         verified: true,
         reset: false,
         duration: took(),
