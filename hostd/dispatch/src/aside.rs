@@ -35,6 +35,7 @@ pub(crate) fn told(found: Found) -> Job {
         archive: member(stored, "archive"),
         axes: record::axes_value(axes),
         other_bytes: member(stored, "other_bytes").unwrap_or_default(),
+        memory_bytes: member(stored, "memory_bytes").unwrap_or_default(),
         queue: None,
         end: Some(Told::of(ENDING).stored()),
         runs: member(stored, "runs").unwrap_or_default(),

@@ -161,6 +161,7 @@ impl Intake {
             archive,
             axes: record::axes_value(scheduler::Axes::default()),
             other_bytes: definition.len() as u64,
+            memory_bytes: held.bytes(),
             queue: None,
             end: None,
             runs,
@@ -212,10 +213,12 @@ impl Intake {
         held.map_err(|_| scarce())
     }
 
-    /// Memory for a job that waited or ran before the server was started.
+    /// Memory for a job that waited or ran before the server was started: what it was taken in with, which has room for
+    /// the files that its runs will make, or what there is of it by now if that is more.
     pub(crate) fn hold_again(&self, job: &Job, stored: &Stored<Wants>) -> Held {
         let bytes = json_bytes(stored) + json_bytes(&job.runs) + json_bytes(&job.attempts);
-        self.memory.note(&job.org, memory_bytes(bytes))
+        let bytes = memory_bytes(bytes).max(job.memory_bytes);
+        self.memory.note(&job.org, bytes)
     }
 
     fn read(&self, definition: &str) -> Result<Pipeline, JobError> {

@@ -118,6 +118,7 @@ mod tests {
         Job {
             id: "j".into(),
             other_bytes: 0,
+            memory_bytes: 0,
             org: "o".into(),
             user: "u".into(),
             name: Some("blinky".into()),

@@ -195,6 +195,7 @@ mod tests {
             }),
             axes: serde_json::Value::Null,
             other_bytes: 0,
+            memory_bytes: 0,
             queue: None,
             end: None,
             runs: Vec::new(),

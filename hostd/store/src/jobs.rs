@@ -144,6 +144,10 @@ pub struct Job {
     /// Bytes of its files that nothing else here tells of: the pipeline's text, how its attempts ended.
     #[serde(default)]
     pub other_bytes: u64,
+    /// Bytes of the server's memory that it was taken in with, which count until it is over. 0 in records of earlier
+    /// versions.
+    #[serde(default)]
+    pub memory_bytes: u64,
     /// What the scheduler needs to go on with it, as JSON; none once it is over.
     pub queue: Option<Value>,
     /// How it ended.

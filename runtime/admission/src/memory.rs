@@ -110,6 +110,12 @@ impl State {
 }
 
 impl Held {
+    /// How many they are.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// More of them, for what turns out to be larger while it is read.
     ///
     /// # Errors
@@ -166,6 +172,7 @@ mod tests {
         assert_eq!(memory.held(), 0);
         assert!(memory.lock().orgs.is_empty());
         let most = memory.take("a", 600).unwrap();
+        assert_eq!(most.bytes(), 600);
         assert_eq!(memory.take("a", 1).unwrap_err(), Scarce);
         drop(most);
         assert_eq!(memory.take("a", 601).unwrap_err(), Scarce);

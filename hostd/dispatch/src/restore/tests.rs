@@ -57,12 +57,16 @@ impl Home {
 
     /// Queues a job as the driver does. Its id.
     async fn queue(&self) -> String {
+        let text = "version: 1\nbuilds: [{ id: fw, steps: [{ run: make }] }]\n";
+        self.queue_as(text).await
+    }
+
+    async fn queue_as(&self, text: &str) -> String {
         let id = base::id::ulid(&Clock::system());
         let by = Submitter {
             org: ORG.to_owned(),
             user: "u".to_owned(),
         };
-        let text = "version: 1\nbuilds: [{ id: fw, steps: [{ run: make }] }]\n";
         let new = NewJob {
             name: None,
             r#ref: None,
@@ -211,4 +215,29 @@ async fn what_unfinished_jobs_keep_is_counted() {
     let bytes = home.job(&id).await.bytes();
     assert!(bytes > 0);
     assert_eq!(home.ledger.total(), bytes);
+}
+
+/// The names of the files that its runs will make count, as they did when it was taken in.
+#[tokio::test]
+async fn a_job_takes_as_much_memory_after_a_start_as_before() {
+    let home = Home::new();
+    let files: String = (0..32).map(|file| format!("f{file:0200}, ")).collect();
+    let text = format!(
+        "version: 1\nbuilds: [{{ id: fw, steps: [{{ run: make }}], packs: [{{ id: a, artifacts: [{files}] }}] }}]\n"
+    );
+    let id = home.queue_as(&text).await;
+    assert_eq!(home.intake.memory.held(), 0, "what was queued is gone");
+    let taken = home.job(&id).await.memory_bytes;
+    assert!(taken > 32 * 200, "{taken}");
+    let restored = home.restore().await;
+    let held = home.intake.memory.held();
+    assert!(held >= taken, "{held} of {taken}");
+    drop(restored);
+    assert_eq!(home.intake.memory.held(), 0);
+    // An earlier version did not store how much it was.
+    let mut job = home.job(&id).await;
+    job.memory_bytes = 0;
+    home.put(job).await;
+    let _restored = home.restore().await;
+    assert!(home.intake.memory.held() > 0);
 }

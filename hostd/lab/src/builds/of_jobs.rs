@@ -56,6 +56,7 @@ fn job(id: &str, runs: &[Ran<'_>], end: Option<&str>) -> Job {
         archive: None,
         axes: Value::Null,
         other_bytes: 0,
+        memory_bytes: 0,
         queue: None,
         end: end.map(end_of),
         runs: runs.iter().map(run).collect(),

@@ -17,6 +17,7 @@ fn job(org: &str, id: &str) -> Job {
         archive: None,
         axes: serde_json::json!("queued"),
         other_bytes: 0,
+        memory_bytes: 0,
         queue: Some(serde_json::json!({})),
         end: None,
         runs: Vec::new(),
