@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 use anyhow::Context;
 use dispatch::{Benches, Grant, Looking, Opened};
 use identity::JobGrant;
+use lab::captures::order::{OfJob, Origin};
 use lab::devices::{Device, Devices};
 use rig::{Hold, Lab, Rig, Wiring};
 use serde_json::{Map, Value};
@@ -59,7 +60,14 @@ impl Benches for ServerBenches {
         let environment: BTreeMap<String, String> = relay.variables().into_iter().collect();
         let hold = Hold {
             org: grant.org.clone(),
-            job: Some(grant.job.clone()),
+            of: Some(OfJob {
+                job: grant.job.clone(),
+                origin: Origin {
+                    run: grant.run.clone(),
+                    attempt: grant.attempt,
+                    step: None,
+                },
+            }),
             device: grant.device.clone(),
             name: device.record.name,
             lease_id: grant.lease_id.clone(),
@@ -130,6 +138,8 @@ fn job_grant(grant: &Grant) -> JobGrant {
         org: grant.org.clone(),
         user: grant.user.clone(),
         job: grant.job.clone(),
+        run: grant.run.clone(),
+        attempt: grant.attempt,
         device: grant.device.clone(),
         lease_id: grant.lease_id.clone(),
         lease_owner: grant.lease_owner.clone(),

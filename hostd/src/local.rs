@@ -15,7 +15,7 @@ use anyhow::Context;
 use base::config::Config;
 use base::id;
 use dispatch::{Benches as _, Grant};
-use jobs::{Breakage, Cancel, Job, Loan, Outcome, Skip};
+use jobs::{Breakage, Cancel, CaptureFile, Job, Loan, Outcome, Skip};
 use lab::devices::Device;
 use pipeline::Requirements;
 use pipeline::plan::{Role, Run};
@@ -125,11 +125,11 @@ impl LocalBench {
         &self.safety
     }
 
-    /// Writes the captures of a job to its folder for results, each once.
+    /// Writes the captures of a job to its folder for results, each once, and tells which there are.
     ///
     /// # Errors
     /// One cannot be read, or not be written.
-    pub(crate) fn keep_captures(&self, job: &Job, out: &Path) -> anyhow::Result<()> {
+    pub(crate) fn keep_captures(&self, job: &Job, out: &Path) -> anyhow::Result<Vec<CaptureFile>> {
         captures::keep(
             self.runtime.handle(),
             &self.services.captures,
@@ -255,6 +255,7 @@ impl jobs::Benches for LocalBench {
         let record = &device.record;
         let grant = Grant {
             job: run.id.clone(),
+            run: run.id.clone(),
             attempt,
             org: self.org.clone(),
             user: self.user.clone(),

@@ -2,6 +2,7 @@
 
 mod archives;
 mod caches;
+mod captures;
 mod commits;
 mod evidence;
 mod flashing;

@@ -139,7 +139,8 @@ benches:
     let told = text(&output.stdout);
     let waits = "-- queued: No device of the organisation is what the pipeline asks for.";
     assert_eq!(told.matches(waits).count(), 1, "{told}");
-    assert!(told.contains("demo: la_channels is "), "{told}");
+    assert_eq!(told.matches("demo: la_channels is ").count(), 1, "{told}");
+    assert!(told.contains("\ninfrastructure: b: No device "), "{told}");
     assert_eq!(output.status.code(), Some(3), "{told}");
     let job = jobs(&server)[0]["id"].as_str().unwrap().to_owned();
     let why = |args: &[&str]| {
@@ -514,4 +515,122 @@ fn steps_see_the_same_files_here_and_on_a_server() {
     assert_eq!(list("there"), here);
     assert!(here.contains("./src/main.c\n"), "{here}");
     assert!(!here.contains("sdk") && !here.contains("main.o"), "{here}");
+}
+
+/// Fails after it has recorded and decoded, in a test that says why.
+const FAILING: &str = "version: 1
+builds:
+  - id: fw
+    steps:
+      - { run: 'echo half > \"$HOSTD_OUT/half.txt\"; exit 2' }
+    packs: [{ id: a, artifacts: [half.txt, whole.txt] }]
+benches:
+  - id: b
+    device: { name: demo }
+    steps:
+      - capture: { kind: la, channels: { scl: 1, sda: 2 }, rate: 1MHz, samples: 100000 }
+        id: the-bus
+      - decode: { on: the-bus, decoder: i2c }
+        id: seen
+      - { run: 'true', junit: cases.xml }
+";
+
+/// A key of the owner that may do this and nothing else.
+fn key(server: &Server, scope: &str) -> String {
+    let body = serde_json::json!({"name": "ci", "scopes": [scope]});
+    let made = server.client().post("/api/keys", &body);
+    let made = made.unwrap().expect(201);
+    made["secret"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn what_a_job_that_fails_leaves_is_named_listed_and_fetched() {
+    if !can_isolate() {
+        return;
+    }
+    let server = Server::demo().unwrap();
+    let folder = folder("");
+    fs::write(folder.path().join("pipeline.yml"), FAILING).unwrap();
+    let cases = "<testsuite><testcase classname='test_rail' name='test_voltage'>\
+                 <failure message='rail says 4.2 V'>assert</failure></testcase></testsuite>";
+    fs::write(folder.path().join("cases.xml"), cases).unwrap();
+    let args = ["pipeline.yml", "--wait", "--out", "out"];
+    let key = key(&server, "jobs:submit");
+    let output = command(&server.url, &key, folder.path(), &args).output();
+    let output = output.unwrap();
+    let told = text(&output.stdout) + &text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    let sentence = "The test test_rail::test_voltage failed: rail says 4.2 V.";
+    let is_told = |line: &str| line.starts_with("b ") && line.contains(sentence);
+    assert!(told.lines().any(is_told), "{told}");
+    assert!(!told.contains("the report says which"), "{told}");
+
+    let id = jobs(&server)[0]["id"].as_str().unwrap().to_owned();
+    let job = server.client().get(&format!("/api/jobs/{id}"));
+    let job = job.unwrap().expect(200);
+    let run = job["runs"].as_array().unwrap().iter();
+    let run = run.clone().find(|run| run["id"] == "b").unwrap();
+    assert_eq!(
+        (&run["message"], &run["code"]),
+        (&sentence.into(), &"tests".into())
+    );
+    let [capture] = job["captures"].as_array().unwrap().as_slice() else {
+        panic!("{job}");
+    };
+    let name = format!("{id} b: the-bus");
+    assert_eq!(
+        (&capture["run"], &capture["step"], &capture["name"]),
+        (&"b".into(), &"the-bus".into(), &name.as_str().into()),
+        "{job}"
+    );
+    let listed = server.client().get("/api/captures").unwrap().expect(200);
+    let record = &listed["captures"][0];
+    assert_eq!(
+        (&record["id"], &record["name"]),
+        (&capture["id"], &capture["name"])
+    );
+    assert_eq!(
+        record["job"],
+        serde_json::json!({"id": id, "run": "b", "attempt": capture["attempt"], "step": "the-bus"})
+    );
+
+    let out = folder.path().join("out");
+    let read =
+        |name: &str| fs::read(out.join(name)).unwrap_or_else(|e| panic!("{name}: {e}: {told}"));
+    assert!(read("captures/b/the-bus.sr").starts_with(b"PK"));
+    read("artifacts/b/decoded/seen.txt");
+    assert_eq!(read("artifacts/fw.a/half.txt"), b"half\n");
+    let report = text(&read("report.html"));
+    let first = report.find("What failed").unwrap();
+    assert!(first < report.find("<h2>Timeline</h2>").unwrap());
+    assert!(!report.contains("the report says which"), "{report}");
+    let named = "test_rail::test_voltage</a>: rail says 4.2 V";
+    assert!(report[first..].contains(named), "{report}");
+    let path = format!(
+        "/api/jobs/{id}/captures/{}",
+        capture["id"].as_str().unwrap()
+    );
+    for path in [&path, &format!("/api/jobs/{id}/artifacts/fw.a/half.txt")] {
+        assert!(report.contains(&format!("href=\"{path}\"")), "{report}");
+    }
+    assert_who_fetches(&server, &path, &key);
+}
+
+/// What a run left that failed is no firmware to flash. Whoever may submit fetches what was recorded, and nobody else.
+fn assert_who_fetches(server: &Server, path: &str, key: &str) {
+    let flashable = format!("/api/bench/devices/{}/flashable-artifacts", server.device());
+    let found = server.client().get(&flashable).unwrap().expect(200);
+    assert_eq!(found["artifacts"], serde_json::json!([]));
+
+    let with = |key: &str| {
+        server
+            .anonymous()
+            .with_authorization(&format!("ApiKey {key}"))
+    };
+    assert_eq!(with(key).get(path).unwrap().status, 200);
+    let unknown = server.anonymous().get(path).unwrap();
+    assert_eq!(unknown.status, 401, "{}", unknown.text);
+    let driver = with(&self::key(server, "bench:control")).get(path);
+    let driver = driver.unwrap();
+    driver.expect_error(403, "missing_scope");
 }

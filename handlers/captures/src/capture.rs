@@ -67,6 +67,9 @@ macro_rules! record {
             kind: &'static str,
             #[serde(skip_serializing_if = "Option::is_none")]
             name: Option<&'a str>,
+            /// The job that recorded it.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            job: Option<$crate::capture::OfJob<'a>>,
             #[schemars(extend("enum" = $crate::capture::STATES.all()))]
             status: &'static str,
             /// Why it failed.
@@ -91,6 +94,7 @@ macro_rules! record {
                     device_id: &info.device_id,
                     kind: $crate::capture::KINDS.word(info.kind),
                     name: info.name.as_deref(),
+                    job: $crate::capture::OfJob::of(info),
                     status: $crate::capture::STATES.word(info.status),
                     error: info.error.as_deref(),
                     created_at: &info.created_at,
@@ -109,6 +113,34 @@ record! {
     /// A capture without its samples.
     #[schemars(rename = "Capture")]
     Record {}
+}
+
+/// The job that recorded a capture, and what of it.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "CaptureJob")]
+pub(crate) struct OfJob<'a> {
+    /// Job id.
+    id: &'a str,
+    /// Id of the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run: Option<&'a str>,
+    /// Number of the attempt, from 1, within the job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attempt: Option<u32>,
+    /// Name of the step; absent if a program of the run recorded it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    step: Option<&'a str>,
+}
+
+impl<'a> OfJob<'a> {
+    pub(crate) fn of(info: &'a Info) -> Option<Self> {
+        Some(Self {
+            id: info.job.as_deref()?,
+            run: info.run.as_deref(),
+            attempt: info.attempt,
+            step: info.step.as_deref(),
+        })
+    }
 }
 
 /// Whether the trigger came.
@@ -175,6 +207,10 @@ pub(crate) fn example() -> Info {
         device_id: "01JGZ5V9T3N8W2K4Q7R6D1M0XA".into(),
         kind: Kind::I2c,
         name: Some("boot".into()),
+        job: None,
+        run: None,
+        attempt: None,
+        step: None,
         status: Status::Done,
         error: None,
         created_at: "2026-01-02T03:04:05Z".into(),
@@ -197,7 +233,7 @@ pub(crate) fn example() -> Info {
 
 #[cfg(test)]
 mod tests {
-    use guest::captures::{ChannelType, Kind, Status};
+    use guest::captures::{ChannelType, Info, Kind, Status};
     use serde_json::json;
 
     use super::{Record, example};
@@ -221,6 +257,21 @@ mod tests {
                     "full_scale": 1.0, "offset": 0.0
                 }]
             })
+        );
+    }
+
+    #[test]
+    fn the_job_that_recorded_it_is_told() {
+        let mut info = example();
+        info.job = Some("01J".into());
+        let job = |info: &Info| json!(Record::new(info))["job"].take();
+        assert_eq!(job(&info), json!({"id": "01J"}));
+        info.run = Some("smoke.f0".into());
+        info.attempt = Some(2);
+        info.step = Some("boot".into());
+        assert_eq!(
+            job(&info),
+            json!({"id": "01J", "run": "smoke.f0", "attempt": 2, "step": "boot"})
         );
     }
 

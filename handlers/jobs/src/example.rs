@@ -1,6 +1,8 @@
 //! A job for the documentation and the tests: its build has passed, its bench runs.
 
-use guest::jobs::{Archive, Artifact, Attempt, Job, Outcome, Run, State, Status, Verdict};
+use guest::jobs::{
+    Archive, Artifact, Attempt, Captured, Job, Outcome, Run, State, Status, Verdict,
+};
 
 pub(crate) fn job() -> Job {
     Job {
@@ -27,6 +29,15 @@ pub(crate) fn job() -> Job {
         finished_at: None,
         runs: runs(),
         attempts: attempts(),
+        captures: vec![Captured {
+            id: "01JGZ5V9T3N8W2K4Q7R6D1M0XC".into(),
+            run: "smoke.f0".into(),
+            attempt: 2,
+            step: Some("boot".into()),
+            name: "01JGZ5V9T3N8W2K4Q7R6D1M0XJ smoke.f0: boot".into(),
+            file: "boot.sr".into(),
+            is_done: true,
+        }],
     }
 }
 

@@ -115,6 +115,30 @@ pub(crate) struct Record<'a> {
     /// Absent in lists.
     #[serde(skip_serializing_if = "Option::is_none")]
     attempts: Option<Vec<Attempt<'a>>>,
+    /// What steps and programs of its benches recorded and is still kept, oldest first; of hundreds the first ones. Absent in
+    /// lists.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    captures: Option<Vec<Captured<'a>>>,
+}
+
+/// A capture that a job made.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "JobCapture")]
+struct Captured<'a> {
+    /// Capture id.
+    id: &'a str,
+    /// Id of the run.
+    run: &'a str,
+    /// Number of the attempt.
+    attempt: u32,
+    /// Name of the step; null if a program of the run recorded it.
+    step: Option<&'a str>,
+    /// What it is called among the captures of the organisation.
+    name: &'a str,
+    /// What its file is called, which no other one of the run is.
+    file: &'a str,
+    /// Whether there is a file: it is done, and did not fail.
+    is_done: bool,
 }
 
 /// The sources that came with a job.
@@ -140,7 +164,7 @@ struct Run<'a> {
     needs: &'a [String],
     /// Chips that a build is for.
     targets: &'a [String],
-    /// `failed` blames the code or its test, `broken` the bench or the server.
+    /// `failed` blames the code or its test, `broken` the bench, the server or the pipeline.
     #[schemars(extend("enum" = OUTCOMES.all()))]
     outcome: &'static str,
     /// Stable word for how it ended, as `infra.device_lost`; null while it has not.
@@ -187,6 +211,7 @@ impl<'a> Record<'a> {
         Self {
             runs: Some(job.runs.iter().map(Into::into).collect()),
             attempts: Some(job.attempts.iter().map(Into::into).collect()),
+            captures: Some(job.captures.iter().map(Into::into).collect()),
             ..Self::head(job)
         }
     }
@@ -211,6 +236,7 @@ impl<'a> Record<'a> {
             finished_at: job.finished_at.as_deref(),
             runs: None,
             attempts: None,
+            captures: None,
         }
     }
 }
@@ -255,6 +281,20 @@ impl<'a> From<&'a jobs::Attempt> for Attempt<'a> {
             started_at: attempt.started_at.as_deref(),
             ended_at: attempt.ended_at.as_deref(),
             log_bytes: attempt.log_bytes,
+        }
+    }
+}
+
+impl<'a> From<&'a jobs::Captured> for Captured<'a> {
+    fn from(capture: &'a jobs::Captured) -> Self {
+        Self {
+            id: &capture.id,
+            run: &capture.run,
+            attempt: capture.attempt,
+            step: capture.step.as_deref(),
+            name: &capture.name,
+            file: &capture.file,
+            is_done: capture.is_done,
         }
     }
 }
@@ -329,6 +369,13 @@ mod tests {
                         "outcome": "running", "code": null, "message": "it runs on bench-1",
                         "assigned_at": "2026-01-02T03:04:17Z", "started_at": null, "ended_at": null,
                         "log_bytes": 0
+                    }
+                ],
+                "captures": [
+                    {
+                        "id": "01JGZ5V9T3N8W2K4Q7R6D1M0XC", "run": "smoke.f0", "attempt": 2, "step": "boot",
+                        "name": "01JGZ5V9T3N8W2K4Q7R6D1M0XJ smoke.f0: boot", "file": "boot.sr",
+                        "is_done": true
                     }
                 ]
             })

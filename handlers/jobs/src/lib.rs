@@ -3,6 +3,7 @@
 mod artifact;
 mod artifacts;
 mod cancel;
+mod capture;
 mod example;
 mod get;
 mod job;
@@ -36,6 +37,7 @@ pub static ROUTES: &[guest::Route] = &[
     live::ROUTE,
     artifacts::ROUTE,
     artifact::ROUTE,
+    capture::ROUTE,
     junit::ROUTE,
     report::ROUTE,
     trace::ROUTE,

@@ -36,6 +36,7 @@ pub(crate) fn of(error: Error, what: &str, id: &str) -> ApiError {
         }
         Error::Forbidden(sentence) => ApiError::forbidden(sentence),
         Error::Quota(sentence) => ApiError::of(Refusal::QuotaExceeded, sentence),
+        Error::WrongState(sentence) => ApiError::of(Refusal::WrongState, sentence),
         // No `retry-after`: it stays so until somebody changes the machine.
         Error::NoIsolation(sentence) => ApiError::of(Refusal::NoIsolation, sentence),
         Error::Stopping => ApiError::of(
@@ -112,6 +113,12 @@ mod tests {
             ),
             (Error::Forbidden("ask".into()), 403, "forbidden", None),
             (Error::Quota("50".into()), 409, "quota_exceeded", None),
+            (
+                Error::WrongState("it runs".into()),
+                409,
+                "wrong_state",
+                None,
+            ),
             (Error::NoIsolation("cure".into()), 503, "no_isolation", None),
             (Error::Stopping, 503, "stopping", Some(10)),
             (Error::Other("disk".into()), 500, "internal", None),

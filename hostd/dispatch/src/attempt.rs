@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use admission::Memory;
 use base::config::AtQuota;
-use evidence::redact::Words;
+use evidence::redact::{Masks, Words};
 use jobs::{Bench, Cancel, Event as Told, Live, Runner, StartError, Task, Watch};
 use lab::blobs::{Blobs, Staged};
 use lab::leases::{Ask, Claim, HOLDER_CHARS_MAX, LeaseError, Leases, Released, Shown, TTL_S};
@@ -65,6 +66,8 @@ pub(crate) struct Tools {
     /// As it is configured now, which it may not have been when a job was submitted.
     pub(crate) network: Network,
     pub(crate) caps: Caps,
+    /// Shared by all that callers can make large.
+    pub(crate) memory: Arc<Memory>,
     /// Held while a pipeline is read, so that no more than one takes memory.
     pub(crate) reading: Mutex<()>,
 }
@@ -104,6 +107,8 @@ pub(crate) struct Attempt {
     pub(crate) org: String,
     pub(crate) user: String,
     pub(crate) reference: Option<String>,
+    /// What programs of the job have asked to be kept from view.
+    pub(crate) masks: Masks,
     /// Digests of the files that runs before it made, by run and name.
     pub(crate) made: BTreeMap<(String, String), String>,
     /// When the job was submitted: what the times of its report count from.
@@ -322,6 +327,7 @@ fn blocking(tools: &Tools, attempt: &Attempt, events: Events) -> Ended {
         artifact: &artifact,
         secrets: &secrets,
         words,
+        masks: attempt.masks.clone(),
         cache: trust::owner_now(&tools.store, &attempt.org, &attempt.user, reference),
         begun: attempt.begun,
         job_deadline: Some(attempt.job_deadline),

@@ -14,6 +14,8 @@ use pipeline::Capabilities;
 pub struct Grant {
     /// The job.
     pub job: String,
+    /// The run.
+    pub run: String,
     /// The number of the attempt.
     pub attempt: u32,
     /// Organisation of the device and of the user.

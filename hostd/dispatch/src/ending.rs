@@ -40,7 +40,7 @@ impl Told {
             if let Some(kind) = end.outcome.kind() {
                 kind.clone_into(&mut told.code);
             }
-            told.message = sentence(&end.outcome.to_string());
+            told.message = sentence(&end.sentence());
         }
         told
     }

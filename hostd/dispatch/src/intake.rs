@@ -171,12 +171,7 @@ impl Intake {
             finished_ms: None,
         };
         Ok(Arrival {
-            entry: Entry {
-                job: Arc::new(job),
-                job_ms: submission::job_ms(&submission),
-                _held: Arc::new(held),
-                told: None,
-            },
+            entry: Entry::new(job, submission::job_ms(&submission), held, None),
             submission,
             request,
             objection,

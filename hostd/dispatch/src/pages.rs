@@ -22,6 +22,7 @@ use tokio::sync::mpsc;
 
 use crate::error::JobError;
 use crate::files::Files;
+use crate::left::Link;
 use crate::log;
 use crate::record::{self, Outcome, outcome_of};
 use crate::service::Submitter;
@@ -57,12 +58,20 @@ pub(crate) struct Preparing {
     job: Arc<Job>,
     subject: Subject,
     page: Page,
+    /// What the runs left.
+    left: Vec<Link>,
     result: JobResult,
 }
 
 impl Preparing {
-    /// Of a job that was submitted `by` somebody. Links begin with `base`.
-    pub(crate) fn new(files: Files, job: Arc<Job>, by: String, base: &str, page: Page) -> Self {
+    /// Of a job that was submitted `by` somebody. Links begin with `base`; those to what the runs left are `left`.
+    pub(crate) fn new(
+        files: Files,
+        job: Arc<Job>,
+        by: String,
+        (base, left): (&str, Vec<Link>),
+        page: Page,
+    ) -> Self {
         let subject = subject(&job, by, base);
         let result = head(&job, &subject);
         Self {
@@ -70,6 +79,7 @@ impl Preparing {
             job,
             subject,
             page,
+            left,
             result,
         }
     }
@@ -100,6 +110,8 @@ impl Preparing {
                 base: self.subject.base.clone(),
             });
         }
+        let left = self.left.extract_if(.., |link| link.run == run.id);
+        told.files = left.map(|link| (link.name, link.address)).collect();
         self.result.spans.extend(spans(&end));
         self.result.runs.push(told);
         Ok(true)

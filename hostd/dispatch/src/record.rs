@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use admission::Held;
+use admission::{Held, Memory};
+use evidence::redact::Masks;
 use pipeline::plan::{Plan, Role};
 use scheduler::{AttemptId, Axes, Ending, JobId, Stored};
 use serde::Serialize;
@@ -22,6 +23,9 @@ pub(crate) struct Entry {
     pub(crate) job_ms: u64,
     /// The memory that it takes.
     pub(crate) _held: Arc<Held>,
+    /// What its programs have asked to be kept from view, and the memory that this takes.
+    pub(crate) masks: Masks,
+    pub(crate) _masked: Option<Arc<Held>>,
     /// How the job stands as far as others are told; none for one that is not queued yet.
     pub(crate) told: Option<Standing>,
 }
@@ -132,6 +136,18 @@ impl Left {
 }
 
 impl Entry {
+    /// None of whose programs has asked for anything to be kept from view: that is stored nowhere.
+    pub(crate) fn new(job: Job, job_ms: u64, held: Held, told: Option<Standing>) -> Self {
+        Self {
+            job: Arc::new(job),
+            job_ms,
+            _held: Arc::new(held),
+            masks: Masks::default(),
+            _masked: None,
+            told,
+        }
+    }
+
     pub(crate) fn id(&self) -> JobId {
         JobId::from(self.job.id.as_str())
     }
@@ -199,12 +215,17 @@ impl Entry {
         attempt.end = Some(told.unwrap_or_else(|| Told::of(ending)).stored());
         attempt.ended_ms = Some(now_ms);
         attempt.log_bytes = attempt.log_bytes.max(left.log_bytes);
-        // What an attempt made that did not pass may be half of it.
-        if ending == Ending::Passed {
-            attempt.files = left.files;
-        }
+        // What an attempt made that did not pass may be half of it, and may show why.
+        attempt.files = left.files;
         let job = self.job_mut();
         job.other_bytes = job.other_bytes.saturating_add(end_bytes);
+    }
+
+    /// Counts what the job's programs have asked to be kept from view, which is kept until the job is over.
+    pub(crate) fn count_masks(&mut self, memory: &Arc<Memory>) {
+        let bytes = self.masks.bytes() as u64;
+        let held = (bytes > 0).then(|| Arc::new(memory.note(&self.job.org, bytes)));
+        self._masked = held;
     }
 
     /// The job waits, runs or is about to end.

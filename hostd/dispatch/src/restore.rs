@@ -185,12 +185,10 @@ fn read(
         if let Err(error) = intake.mend_sources(&job) {
             warn!(job = job.id, %error, "failed to unpack the sources of a queued job again");
         }
-        let mut entry = Entry {
-            told: Some(notice::standing(&job)),
-            job_ms: submission::job_ms(&stored.submission),
-            _held: Arc::new(intake.hold_again(&job, &stored)),
-            job: Arc::new(job),
-        };
+        let told = notice::standing(&job);
+        let held = intake.hold_again(&job, &stored);
+        let job_ms = submission::job_ms(&stored.submission);
+        let mut entry = Entry::new(job, job_ms, held, Some(told));
         entry.goes_on(&stored);
         readable.queue.push(stored);
         readable.entries.insert(entry.job.id.clone(), entry);

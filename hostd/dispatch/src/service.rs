@@ -175,7 +175,8 @@ impl Jobs {
         let mut runner = runner.await.map_err(|_| StoreError::Panicked)??;
         // What jobs leave free is what captures and uploads do.
         runner.leave_free(parts.space.look().floor_bytes);
-        let tools = Arc::new(tools(runner, &files, &config, &parts, ledger));
+        let memory = intake.memory.clone();
+        let tools = Arc::new(tools(runner, &files, &config, &parts, (ledger, memory)));
         let unreadable = restored.unreadable.len() as u64;
         let decisions = restored.decisions;
         let driver = Driver {

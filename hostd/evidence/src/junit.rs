@@ -66,6 +66,7 @@ impl Document for Junit {
             Part::Run(run) => self.suite(job, run)?,
             Part::Case(run, case) => self.case(run, case)?,
             Part::RunEnd(_) => self.end("testsuite")?,
+            Part::Failure(..) | Part::FailuresEnd => {}
             Part::End => {
                 self.end("testsuites")?;
                 self.xml.write_indent()?;

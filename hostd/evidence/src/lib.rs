@@ -9,7 +9,7 @@ pub mod fuzzing;
 pub mod junit;
 pub mod log;
 pub mod making;
-mod plain;
+pub mod plain;
 pub mod redact;
 pub mod report;
 pub mod result;

@@ -11,6 +11,11 @@ use crate::result::{Case, JobResult, RunResult};
 pub enum Part<'p> {
     /// What comes before all runs.
     Begin,
+    /// A case that went wrong, by the places of its run and of it in that, ahead of all runs. Only as long as the document
+    /// [wants them](Document::wants_failures).
+    Failure((usize, usize), &'p RunResult, &'p Case),
+    /// No more of these.
+    FailuresEnd,
     /// A run begins.
     Run(&'p RunResult),
     /// A case of the run.
@@ -28,6 +33,11 @@ pub trait Document {
     /// # Errors
     /// It cannot be written.
     fn write(&mut self, job: &JobResult, part: Part<'_>, out: &mut Vec<u8>) -> io::Result<()>;
+
+    /// Whether it has a place, ahead of all runs, for one more case that went wrong. Cases are read once more for that.
+    fn wants_failures(&self) -> bool {
+        false
+    }
 }
 
 /// Something that is made bit by bit.
@@ -49,6 +59,10 @@ pub(crate) struct Making<D> {
 
 enum Next {
     Begin,
+    /// Looks for what went wrong in the run at this place.
+    Look(usize),
+    /// The run, where in it, how many of its cases that went wrong are to come, and its cases from there on.
+    Looking(usize, usize, u64, Cases),
     Run(usize),
     Cases(usize, Cases),
     End,
@@ -59,6 +73,8 @@ impl std::fmt::Debug for Next {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Begin => "Begin",
+            Self::Look(_) => "Look",
+            Self::Looking(..) => "Looking",
             Self::Run(_) => "Run",
             Self::Cases(..) => "Cases",
             Self::End => "End",
@@ -87,7 +103,36 @@ impl<D: Document + Send> Bits for Making<D> {
         match next {
             Next::Begin => {
                 document.write(job, Part::Begin, out)?;
-                *next = Next::Run(0);
+                *next = Next::Look(0);
+            }
+            Next::Look(at) => match job.runs.get(*at).filter(|_| document.wants_failures()) {
+                Some(run) => {
+                    *next = match run.bad_count() {
+                        0 => Next::Look(*at + 1),
+                        bad => Next::Looking(*at, 0, bad, run.told()?),
+                    };
+                }
+                None => {
+                    document.write(job, Part::FailuresEnd, out)?;
+                    *next = Next::Run(0);
+                }
+            },
+            Next::Looking(at, place, bad, cases) => {
+                let run = &job.runs[*at];
+                let case = match *bad > 0 && document.wants_failures() {
+                    true => cases.next().transpose()?,
+                    false => None,
+                };
+                match case {
+                    Some(case) => {
+                        if case.outcome.fault().is_some() {
+                            *bad -= 1;
+                            document.write(job, Part::Failure((*at, *place), run, &case), out)?;
+                        }
+                        *place += 1;
+                    }
+                    None => *next = Next::Look(*at + 1),
+                }
             }
             Next::Run(at) => match job.runs.get(*at) {
                 Some(run) => {

@@ -54,7 +54,8 @@ impl Plain {
 }
 
 /// `text` as it is seen.
-pub(crate) fn text(text: &str) -> String {
+#[must_use]
+pub fn text(text: &str) -> String {
     let mut plain = Plain::default();
     let shown = text.bytes().filter(|byte| plain.shows(*byte)).collect();
     // Bytes of one character are all seen, or none is.

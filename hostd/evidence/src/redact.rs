@@ -22,7 +22,7 @@ mod tests;
 mod view;
 mod words;
 
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use thiserror::Error;
 
@@ -30,7 +30,7 @@ use automaton::Automaton;
 use hits::Hits;
 use reading::Reading;
 
-pub use masks::{Commands, MASKS_MAX, NotMasked};
+pub use masks::{Commands, MASKS_MAX, Masks, NotMasked};
 pub use words::{WORD_BYTES_MAX, WORDS_MAX, Words};
 
 /// Replaces a secret.
@@ -80,8 +80,8 @@ struct Shared {
     values: Vec<Vec<u8>>,
     /// Come up later.
     words: Words,
-    /// What the run's own programs have asked for.
-    masks: Mutex<Vec<Vec<u8>>>,
+    /// What the job's own programs have asked for.
+    masks: Masks,
     /// What to search for, as of a version of words and masks.
     search: RwLock<(Version, Option<Arc<Automaton>>)>,
 }
@@ -135,24 +135,31 @@ impl Secrets {
         if bytes > SECRETS_BYTES_MAX {
             return Err(Unfit::Bytes(bytes));
         }
-        Ok(Self::of(values, Words::default()))
+        Ok(Self::of(values, Words::default(), Masks::default()))
     }
 
-    /// These, and the words that come up.
+    /// These, the words that come up, and what programs have asked for and will.
     #[must_use]
-    pub fn and(self, words: Words) -> Self {
-        Self::of(self.0.values.clone(), words)
+    pub fn and(self, words: Words, masks: Masks) -> Self {
+        Self::of(self.0.values.clone(), words, masks)
     }
 
-    fn of(values: Vec<Vec<u8>>, words: Words) -> Self {
+    fn of(values: Vec<Vec<u8>>, words: Words, masks: Masks) -> Self {
         let (version, later) = words.now();
-        let search = automaton_of(values.iter().chain(&later));
+        let asked = masks.now();
+        let search = automaton_of(values.iter().chain(&later).chain(&asked));
         Self(Arc::new(Shared {
             values,
             words,
-            masks: Mutex::default(),
-            search: RwLock::new(((version, 0), search)),
+            masks,
+            search: RwLock::new(((version, asked.len()), search)),
         }))
+    }
+
+    /// What programs have asked for. It goes on growing.
+    #[must_use]
+    pub fn masks(&self) -> &Masks {
+        &self.0.masks
     }
 
     /// What to search for now; none if there is nothing.
@@ -167,7 +174,7 @@ impl Secrets {
         let mut search = search.unwrap_or_else(PoisonError::into_inner);
         if search.0 != shared.version() {
             let (version, later) = shared.words.now();
-            let masks = shared.masks().clone();
+            let masks = shared.masks.now();
             let all = shared.values.iter().chain(&later).chain(&masks);
             *search = ((version, masks.len()), automaton_of(all));
         }
@@ -218,11 +225,7 @@ impl Secrets {
 
 impl Shared {
     fn version(&self) -> Version {
-        (self.words.version(), self.masks().len())
-    }
-
-    fn masks(&self) -> std::sync::MutexGuard<'_, Vec<Vec<u8>>> {
-        self.masks.lock().unwrap_or_else(PoisonError::into_inner)
+        (self.words.version(), self.masks.count())
     }
 }
 

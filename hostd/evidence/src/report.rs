@@ -17,6 +17,15 @@ use crate::result::{Case, Fault, JobResult, Outcome, RunResult};
 /// Most bytes of a case's output that the page shows.
 const OUTPUT_BYTES_MAX: usize = 16 << 10;
 
+/// Most failures that are listed at the beginning.
+const FAILURES_MAX: u64 = 100;
+
+/// Characters that are told of a failure there.
+const FAILURE_CHARS_MAX: usize = 300;
+
+/// Most files of a run that are linked.
+const FILES_MAX: usize = 200;
+
 /// Most bytes of the log's end that the page shows.
 const LOG_BYTES_MAX: usize = 128 << 10;
 
@@ -35,24 +44,46 @@ pub fn write(job: &JobResult, out: impl io::Write) -> io::Result<()> {
 /// The page, bit by bit.
 #[must_use]
 pub fn bits(job: JobResult) -> impl Bits {
-    Making::new(job, Page)
+    Making::new(job, Page::default())
 }
 
-struct Page;
+#[derive(Default)]
+struct Page {
+    /// Failures that are listed at the beginning.
+    listed: u64,
+    /// Runs that have begun, and cases of the last one that were told.
+    runs: usize,
+    cases: usize,
+}
 
 impl Document for Page {
     fn write(&mut self, job: &JobResult, part: Part<'_>, out: &mut Vec<u8>) -> io::Result<()> {
         let mut page = String::new();
         let written = match part {
             Part::Begin => begin(job, &mut page),
-            Part::Run(run) => run_begins(run, &mut page),
-            Part::Case(_, case) => case_of(case, &mut page),
-            Part::RunEnd(_) => page.write_str("</section>\n"),
+            Part::Failure(place, run, case) => {
+                self.listed += 1;
+                failure(self.listed == 1, &anchor(place), (run, case), &mut page)
+            }
+            Part::FailuresEnd => failures_end(job, self.listed, &mut page),
+            Part::Run(run) => {
+                (self.runs, self.cases) = (self.runs + 1, 0);
+                run_begins(run, &mut page)
+            }
+            Part::Case(_, case) => {
+                self.cases += 1;
+                case_of(case, &anchor((self.runs - 1, self.cases - 1)), &mut page)
+            }
+            Part::RunEnd(run) => run_ends(run, &mut page),
             Part::End => end(job, &mut page),
         };
         written.map_err(io::Error::other)?;
         out.extend_from_slice(page.as_bytes());
         Ok(())
+    }
+
+    fn wants_failures(&self) -> bool {
+        self.listed < FAILURES_MAX
     }
 }
 
@@ -111,12 +142,62 @@ fn begin(job: &JobResult, page: &mut String) -> fmt::Result {
         Text(&job.verdict),
         style::CSS
     )?;
-    summary(job, page)?;
+    summary(job, page)
+}
+
+/// What went wrong, before all that went well, with a link to where the page says more of it.
+fn failure(
+    is_first: bool,
+    anchor: &str,
+    (run, case): (&RunResult, &Case),
+    page: &mut String,
+) -> fmt::Result {
+    if is_first {
+        page.push_str("<section><h2>What failed</h2><ul>\n");
+    }
+    let message = case.outcome.fault().map_or("", |fault| &fault.message);
+    let message: String = message.chars().take(FAILURE_CHARS_MAX).collect();
+    writeln!(
+        page,
+        "<li><a href=\"#{anchor}\">{}: {}</a>: {}</li>",
+        Text(&run.class),
+        Text(&case.name),
+        Text(&plain::text(&message))
+    )
+}
+
+fn failures_end(job: &JobResult, listed: u64, page: &mut String) -> fmt::Result {
+    if listed > 0 {
+        page.push_str("</ul>");
+        let all = job.runs.iter().map(RunResult::bad_count).sum::<u64>();
+        if let more @ 1.. = all.saturating_sub(listed) {
+            write!(page, "<p class=\"facts\">and {more} more.</p>")?;
+        }
+        page.push_str("</section>\n");
+    }
     if !job.spans.is_empty() {
         page.push_str("<h2>Timeline</h2>\n");
         picture::timeline(job, page)?;
     }
     Ok(())
+}
+
+/// Where the page tells a case, by the places of its run and of it in that.
+fn anchor((run, case): (usize, usize)) -> String {
+    format!("case-{run}-{case}")
+}
+
+fn run_ends(run: &RunResult, page: &mut String) -> fmt::Result {
+    if !run.files.is_empty() {
+        page.push_str("<p class=\"facts\">It left:</p>\n");
+    }
+    for (name, address) in run.files.iter().take(FILES_MAX) {
+        link(name, address, page)?;
+    }
+    if let more @ 1.. = run.files.len().saturating_sub(FILES_MAX) {
+        write!(page, "<p class=\"facts\">and {more} more files.</p>")?;
+    }
+    page.write_str("</section>\n")
 }
 
 fn end(job: &JobResult, page: &mut String) -> fmt::Result {
@@ -222,7 +303,7 @@ fn run_begins(run: &RunResult, page: &mut String) -> fmt::Result {
     Ok(())
 }
 
-fn case_of(case: &Case, page: &mut String) -> fmt::Result {
+fn case_of(case: &Case, anchor: &str, page: &mut String) -> fmt::Result {
     let (class, word) = match &case.outcome {
         Outcome::Passed => ("good", "passed"),
         Outcome::Failed(_) => ("bad", "failed"),
@@ -230,11 +311,10 @@ fn case_of(case: &Case, page: &mut String) -> fmt::Result {
         Outcome::BenchFailed(_) => ("bench", NOT_JUDGED),
         Outcome::Skipped(_) => ("none", "skipped"),
     };
-    // Parts that went wrong are open when the page opens.
-    let open = if matches!(class, "bad" | "bench") {
-        " open=\"\""
-    } else {
-        ""
+    // Parts that went wrong are open when the page opens, and the list at its beginning leads to them.
+    let (open, id) = match case.outcome.fault() {
+        Some(_) => (" open=\"\"", format!(" id=\"{anchor}\"")),
+        None => ("", String::new()),
     };
     let took = match case.duration_us {
         0 => String::new(),
@@ -242,14 +322,15 @@ fn case_of(case: &Case, page: &mut String) -> fmt::Result {
     };
     write!(
         page,
-        "<details class=\"case {class}\"{open}><summary><span class=\"word\">{word}</span> \
+        "<details class=\"case {class}\"{open}><summary{id}><span class=\"word\">{word}</span> \
          <span class=\"name\">{}</span> <span class=\"time\">{took}</span></summary>",
         Text(&case.name)
     )?;
-    match &case.outcome {
-        Outcome::Failed(fault) | Outcome::BenchFailed(fault) => fault_of(fault, page)?,
-        Outcome::Skipped(why) => write!(page, "<p>{}</p>", Text(why))?,
-        Outcome::Passed => {}
+    if let Some(fault) = case.outcome.fault() {
+        fault_of(fault, page)?;
+    }
+    if let Outcome::Skipped(why) = &case.outcome {
+        write!(page, "<p>{}</p>", Text(why))?;
     }
     for capture in &case.captures {
         picture::capture(capture, page)?;
@@ -278,9 +359,9 @@ fn fault_of(fault: &Fault, page: &mut String) -> fmt::Result {
     Ok(())
 }
 
-/// A link, if it leads to a web page; any other address could run as a program.
+/// A link, if it leads to a web page or to a file beside this one; any other address could run as a program.
 fn link(name: &str, address: &str, page: &mut String) -> fmt::Result {
-    let is_page = ["https://", "http://", "/"]
+    let is_page = ["https://", "http://", "/", "./"]
         .iter()
         .any(|start| address.starts_with(start));
     if is_page {

@@ -65,6 +65,8 @@ pub struct RunResult {
     pub links: Vec<(String, String)>,
     /// Its cases, in the order in which they ran.
     pub cases: Arc<dyn Source>,
+    /// Files that it left, also if it failed: a name and an address each.
+    pub files: Vec<(String, String)>,
 }
 
 /// A test case.
@@ -171,6 +173,7 @@ impl Default for RunResult {
             cut_bytes: 0,
             links: Vec::new(),
             cases: Arc::new(Vec::new()),
+            files: Vec::new(),
         }
     }
 }
@@ -201,6 +204,13 @@ impl RunResult {
         Ok(Box::new(whole.into_iter().chain(self.cases.open()?)))
     }
 
+    /// How many cases readers see that went wrong.
+    #[must_use]
+    pub fn bad_count(&self) -> u64 {
+        let counts = self.told_counts();
+        counts.failed + counts.errors()
+    }
+
     /// How many cases readers see, by outcome.
     #[must_use]
     pub fn told_counts(&self) -> Counts {
@@ -221,8 +231,17 @@ impl Fault {
 }
 
 impl Outcome {
+    /// What went wrong, if something did.
+    #[must_use]
+    pub fn fault(&self) -> Option<&Fault> {
+        match self {
+            Self::Failed(fault) | Self::BenchFailed(fault) => Some(fault),
+            Self::Passed | Self::Skipped(_) => None,
+        }
+    }
+
     fn is_bad(&self) -> bool {
-        matches!(self, Self::Failed(_) | Self::BenchFailed(_))
+        self.fault().is_some()
     }
 }
 

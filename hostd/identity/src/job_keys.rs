@@ -29,6 +29,9 @@ pub struct JobGrant {
     pub user: String,
     /// Job id.
     pub job: String,
+    /// Id of its run, and the number of the attempt within the job.
+    pub run: String,
+    pub attempt: u32,
     /// Id of the one device.
     pub device: String,
     /// The lease by which the job has the device. Programs of the job need not know it: the key

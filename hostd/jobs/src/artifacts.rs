@@ -49,7 +49,6 @@ pub(crate) fn collect(
     bytes_max: u64,
     floor: Floor,
 ) -> Result<Vec<Artifact>, Outcome> {
-    let broken = |error: io::Error| Outcome::broken("keep an artifact", &error);
     let wanted: Vec<String> = names
         .iter()
         .map(|name| plain(name))
@@ -67,20 +66,72 @@ pub(crate) fn collect(
             return Err(why_not(name, wanted, found, job));
         };
         let content = found.open(file).map_err(|error| refused(name, error))?;
-        let path = to.join(wanted);
-        let is_same = |artifact: &&Artifact| artifact.path == path;
-        let sha256 = match artifacts.iter().find(is_same) {
-            Some(same) => same.sha256.clone(),
-            None => keep(content, &path, floor).map_err(broken)?,
-        };
-        artifacts.push(Artifact {
-            name: name.clone(),
-            bytes: file.size,
-            sha256,
-            path,
-        });
+        let taken = take(
+            name,
+            to.join(wanted),
+            (content, file.size),
+            floor,
+            &artifacts,
+        );
+        artifacts.push(taken.map_err(|error| Outcome::broken("keep an artifact", &error))?);
     }
     Ok(artifacts)
+}
+
+/// As [`collect`], but leaves out those that are not there or cannot be taken, and what there is no room for.
+pub(crate) fn collect_what_is_there(
+    job: &Path,
+    names: &[String],
+    to: &Path,
+    bytes_max: u64,
+    floor: Floor,
+) -> Vec<Artifact> {
+    let named = names.iter();
+    let named = named.filter_map(|name| Some((name, plain(name).ok()?)));
+    let (names, wanted): (Vec<&String>, Vec<String>) = named.unzip();
+    let Ok(Some(found)) = search(job, &wanted, bytes_max) else {
+        return Vec::new();
+    };
+    let mut artifacts: Vec<Artifact> = Vec::new();
+    for (name, wanted) in names.into_iter().zip(&wanted) {
+        let Some(file) = found.files.iter().find(|file| file.name == *wanted) else {
+            continue;
+        };
+        let Ok(content) = found.open(file) else {
+            continue;
+        };
+        let path = to.join(wanted);
+        match take(name, path.clone(), (content, file.size), floor, &artifacts) {
+            Ok(artifact) => artifacts.push(artifact),
+            Err(_) => {
+                // A part of it is removed later if it cannot be now.
+                let _ = tree::remove(&path);
+                break;
+            }
+        }
+    }
+    artifacts
+}
+
+/// Keeps a file of so many bytes, unless one of the `artifacts` is the same.
+fn take(
+    name: &str,
+    path: PathBuf,
+    (content, bytes): (Content, u64),
+    floor: Floor,
+    artifacts: &[Artifact],
+) -> io::Result<Artifact> {
+    let is_same = |artifact: &&Artifact| artifact.path == path;
+    let sha256 = match artifacts.iter().find(is_same) {
+        Some(same) => same.sha256.clone(),
+        None => keep(content, &path, floor)?,
+    };
+    Ok(Artifact {
+        name: name.to_owned(),
+        bytes,
+        sha256,
+        path,
+    })
 }
 
 /// A name without parts that mean nothing, as `./`.
@@ -310,6 +361,25 @@ mod tests {
         let outcome = take(job.path(), &["eight", "sub/fw.elf"]).unwrap_err();
         assert!(outcome.to_string().contains("`limits.disk`"), "{outcome}");
         assert!(take(job.path(), &["eight"]).is_ok());
+    }
+
+    #[test]
+    fn what_is_there_is_taken_when_something_is_not() {
+        let (job, out) = job();
+        fs::write(out.join("log"), "l").unwrap();
+        symlink("log", out.join("link")).unwrap();
+        let names = ["none", "../x", "link", "sub/fw.elf", "log", "./log"].map(str::to_owned);
+        let to = tempfile::tempdir().unwrap();
+        let found = |bytes_max, floor| {
+            let found = collect_what_is_there(job.path(), &names, to.path(), bytes_max, floor);
+            let named: Vec<String> = found.into_iter().map(|artifact| artifact.name).collect();
+            named
+        };
+        assert_eq!(found(100, Floor::of(0)), ["sub/fw.elf", "log", "./log"]);
+        assert_eq!(fs::read(to.path().join("sub/fw.elf")).unwrap(), b"abc");
+        assert_eq!(found(100, Floor::of(u64::MAX)), [""; 0]);
+        fs::remove_dir_all(&out).unwrap();
+        assert_eq!(found(100, Floor::of(0)), [""; 0]);
     }
 
     #[test]

@@ -79,12 +79,14 @@ pub trait Bench: fmt::Debug + Sync {
     /// See [`BenchError`].
     fn uart(&self, uart: &Uart, until: &Until<'_>) -> Result<Box<dyn Link>, BenchError>;
 
-    /// Starts to record, and returns when the device records or waits for the trigger.
+    /// Starts to record for a step, which is given by what people call it. Returns when the device records or waits for
+    /// the trigger.
     ///
     /// # Errors
     /// See [`BenchError`].
     fn capture(
         &self,
+        step: &str,
         capture: &Capture,
         until: &Until<'_>,
     ) -> Result<Box<dyn Recording>, BenchError>;

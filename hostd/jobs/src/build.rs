@@ -32,11 +32,16 @@ pub(crate) fn carry_out(attempt: &Attempt<'_>, progress: &mut Progress) -> Stop<
         None => None,
     };
     attempt.task.watch.started();
-    build.steps(deadline, progress)?;
-    attempt.timed(progress, "artifacts", |progress| {
-        progress.artifacts = build.collect(artifacts)?;
-        Ok(())
-    })?;
+    let built = build.steps(deadline, progress).and_then(|()| {
+        attempt.timed(progress, "artifacts", |progress| {
+            progress.artifacts = build.collect(artifacts)?;
+            Ok(())
+        })
+    });
+    if let Err(Outcome::Failed(_)) = built {
+        progress.artifacts = build.collect_what_is_there(artifacts);
+    }
+    built?;
     if let (Some(cache), Some(key), Some(false)) = (cache, &key, progress.cache_hit) {
         attempt.timed(progress, "keep cache", |_| build.save(cache, key))?;
     }
@@ -115,6 +120,21 @@ impl Build<'_> {
             let _ = tree::remove(&to);
         }
         collected
+    }
+
+    /// Those artifacts that a run that failed has left all the same: they may show why.
+    fn collect_what_is_there(&self, names: &[String]) -> Vec<Artifact> {
+        let to = self.0.task.artifacts();
+        if names.is_empty() || self.0.cancel.is_set() || tree::remove(&to).is_err() {
+            return Vec::new();
+        }
+        let (job, most) = (self.0.place().job(), self.0.limits().disk_bytes);
+        let floor = self.0.runner.disk().floor;
+        let found = artifacts::collect_what_is_there(&job, names, &to, most, floor);
+        let (kept, all) = (found.len(), names.len());
+        let told = format!("kept {kept} of {all} artifacts, though the run failed");
+        self.0.log.note(&told);
+        found
     }
 
     /// Does the steps in their order. Ends with the first outcome that is not as it should be.

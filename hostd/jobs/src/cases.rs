@@ -9,6 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use base::private;
 use evidence::cases::{Cases, Counts, Reader, Source, Writer};
 use evidence::junit::{self, ReadError};
+use evidence::plain;
 use evidence::redact::Secrets;
 use evidence::result::{Case, Fault, Outcome as CaseOutcome};
 
@@ -22,6 +23,25 @@ const READ_BYTES_MAX: u64 = 256 << 20;
 
 /// What a buffer keeps of its room between two files.
 const BUFFER_BYTES_KEPT: usize = 64 << 10;
+
+/// Characters that are kept of the name of the first case that failed, and of what it says.
+const NAME_CHARS_MAX: usize = 200;
+const MESSAGE_CHARS_MAX: usize = 300;
+
+/// What the cases of a step come to.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) counts: Counts,
+    /// The first one that failed.
+    pub(crate) first: Option<FirstFailed>,
+}
+
+/// A case that failed, in a line that has no secrets and is not long.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct FirstFailed {
+    pub(crate) name: String,
+    pub(crate) message: String,
+}
 
 /// The file of one attempt.
 pub(crate) struct CaseFile {
@@ -60,7 +80,7 @@ impl CaseFile {
         })
     }
 
-    /// Takes the cases of a JUnit file, secrets blotted out, and counts them in `counts`. Those before an error are taken
+    /// Takes the cases of a JUnit file, secrets blotted out, and counts them in `tally`. Those before an error are taken
     /// too.
     ///
     /// # Errors
@@ -70,7 +90,7 @@ impl CaseFile {
         file: &Path,
         desk: &Desk,
         secrets: &Secrets,
-        counts: &mut Counts,
+        tally: &mut Tally,
     ) -> Result<(), String> {
         let mut inner = self.lock();
         let all = junit::Bounds::default();
@@ -83,9 +103,9 @@ impl CaseFile {
         let mut buffer = desk.0.lock().unwrap_or_else(PoisonError::into_inner);
         let read = junit::read(from, &bounds, &mut buffer, &mut |case: Case| {
             let case = without_secrets(case, secrets);
-            let outcome = case.outcome.clone();
+            let seen = tally.of(&case);
             inner.writer(&self.path)?.push(case)?;
-            counts.add(&outcome);
+            tally.add(seen);
             Ok(())
         });
         buffer.clear();
@@ -120,6 +140,49 @@ impl CaseFile {
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Tally {
+    /// What counts of a case.
+    fn of(&self, case: &Case) -> (Counts, Option<FirstFailed>) {
+        let mut counts = Counts::default();
+        counts.add(&case.outcome);
+        let is_wanted = self.first.is_none();
+        (counts, is_wanted.then(|| FirstFailed::of(case)).flatten())
+    }
+
+    fn add(&mut self, (counts, failed): (Counts, Option<FirstFailed>)) {
+        self.counts += counts;
+        self.first = self.first.take().or(failed);
+    }
+}
+
+impl FirstFailed {
+    /// None if the case has not failed.
+    fn of(case: &Case) -> Option<Self> {
+        let CaseOutcome::Failed(fault) = &case.outcome else {
+            return None;
+        };
+        let mut message = line(&fault.message, MESSAGE_CHARS_MAX);
+        if message.is_empty() {
+            message = line(&fault.detail, MESSAGE_CHARS_MAX);
+        }
+        Some(Self {
+            name: line(&case.name, NAME_CHARS_MAX),
+            message,
+        })
+    }
+}
+
+/// The first line of a text that says something, as a terminal would show it.
+fn line(text: &str, chars_max: usize) -> String {
+    let seen = plain::text(text);
+    let mut lines = seen.lines().map(str::trim);
+    let first = lines.find(|line| !line.is_empty()).unwrap_or_default();
+    match first.char_indices().nth(chars_max) {
+        Some((end, _)) => format!("{}…", &first[..end]),
+        None => first.to_owned(),
     }
 }
 
@@ -201,5 +264,55 @@ impl Source for Mixed {
                 (own, count) = (cases.into_iter(), kept);
             }
         })))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn taken(junit: &str, secrets: &Secrets) -> Tally {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.xml");
+        std::fs::write(&file, junit).unwrap();
+        let cases = CaseFile::create(folder.path()).unwrap();
+        let mut tally = Tally::default();
+        let taken = cases.take(&file, &Desk::default(), secrets, &mut tally);
+        taken.unwrap();
+        tally
+    }
+
+    #[test]
+    fn the_first_failure_is_kept_without_secrets_and_in_bounds() {
+        let secrets = Secrets::new([("KEY", b"opensesame".as_slice())]).unwrap();
+        let long = "x".repeat(70_000);
+        let junit = format!(
+            "<testsuite><testcase classname='t' name='good'/>\
+             <testcase classname='t' name='skips'><skipped message='opensesame'/></testcase>\
+             <testcase classname='t' name='{long}'><failure message='&#10;  key opensesame {long}&#10;more'/></testcase>\
+             <testcase classname='t' name='second'><failure message='no'/></testcase></testsuite>"
+        );
+        let tally = taken(&junit, &secrets);
+        assert_eq!((tally.counts.failed, tally.counts.all()), (2, 4));
+        let first = tally.first.unwrap();
+        assert!(first.name.starts_with("t::xxx") && first.name.ends_with('…'));
+        assert!(first.message.starts_with("key [secret] xxx"), "{first:?}");
+        let most = [
+            (first.name, NAME_CHARS_MAX),
+            (first.message, MESSAGE_CHARS_MAX),
+        ];
+        for (text, most) in most {
+            assert_eq!(text.chars().count(), most + 1);
+        }
+    }
+
+    #[test]
+    fn what_says_nothing_in_its_message_says_it_behind_that() {
+        let secrets = Secrets::new([]).unwrap();
+        let junit = "<testsuite><testcase name='a'><failure>&#10;E  rail says 4 V&#10;f.py:3</failure></testcase></testsuite>";
+        let first = taken(junit, &secrets).first.unwrap();
+        assert_eq!((&*first.name, &*first.message), ("a", "E  rail says 4 V"));
+        let passed = taken("<testsuite><testcase name='a'/></testsuite>", &secrets);
+        assert_eq!(passed.first, None);
     }
 }

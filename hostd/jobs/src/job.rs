@@ -21,12 +21,12 @@ pub struct Job {
 pub enum Verdict {
     /// All went as it should.
     Success,
-    /// The code or a test is wrong: the run, and how it went.
-    Failure(String, Outcome),
+    /// The code or a test is wrong: the run, and what it came to.
+    Failure(String, String),
     /// The pipeline asks for what its bench or its sandbox does not have: likewise.
-    Definition(String, Outcome),
+    Definition(String, String),
     /// This machine is at fault: likewise.
-    Infrastructure(String, Outcome),
+    Infrastructure(String, String),
     /// Somebody ended it.
     Cancelled,
     /// So many runs of benches were not run; the others went as they should.
@@ -39,7 +39,7 @@ impl Job {
     pub fn verdict(&self) -> Verdict {
         let first = |is: fn(&Outcome) -> bool| {
             let run = self.runs.iter().find(|run| is(&run.outcome))?;
-            Some((run.id.clone(), run.outcome.clone()))
+            Some((run.id.clone(), run.sentence()))
         };
         let is_cancelled = |outcome: &Outcome| {
             matches!(
@@ -54,14 +54,14 @@ impl Job {
         if first(is_cancelled).is_some() {
             return Verdict::Cancelled;
         }
-        if let Some((id, outcome)) = first(is_failed) {
-            return Verdict::Failure(id, outcome);
+        if let Some((id, sentence)) = first(is_failed) {
+            return Verdict::Failure(id, sentence);
         }
-        if let Some((id, outcome)) = first(|outcome| matches!(outcome, Outcome::Failed(_))) {
-            return Verdict::Definition(id, outcome);
+        if let Some((id, sentence)) = first(|outcome| matches!(outcome, Outcome::Failed(_))) {
+            return Verdict::Definition(id, sentence);
         }
-        if let Some((id, outcome)) = first(|outcome| matches!(outcome, Outcome::Broken(_))) {
-            return Verdict::Infrastructure(id, outcome);
+        if let Some((id, sentence)) = first(|outcome| matches!(outcome, Outcome::Broken(_))) {
+            return Verdict::Infrastructure(id, sentence);
         }
         let left_out = |run: &&RunEnd| !run.outcome.has_passed();
         match self.runs.iter().filter(left_out).count() {
@@ -112,9 +112,9 @@ impl Verdict {
     pub fn sentence(&self) -> String {
         match self {
             Self::Success => "All went as it should.".to_owned(),
-            Self::Failure(run, outcome)
-            | Self::Definition(run, outcome)
-            | Self::Infrastructure(run, outcome) => format!("{run}: {outcome}."),
+            Self::Failure(run, sentence)
+            | Self::Definition(run, sentence)
+            | Self::Infrastructure(run, sentence) => format!("{run}: {sentence}."),
             Self::Cancelled => "The job was cancelled.".to_owned(),
             Self::Incomplete(count) => format!(
                 "All that was run went as it should; {count} runs of benches were not run. Name a device that fits with --device, or pass --builds-only if that is what you want."

@@ -6,6 +6,7 @@ use pipeline::plan::{Action, Assertion, Step};
 use pipeline::{Pattern, When};
 
 use crate::attempt::Attempt;
+use crate::cases::Tally;
 use crate::outcome::{Breakage, Clock, Failure, Outcome, Skip, chain};
 use crate::pytest;
 use crate::results::StepEnd;
@@ -82,8 +83,9 @@ impl<'j> Judge<'j> {
         if let (Some(pattern), Some(_)) = (&command.junit, exit_code) {
             let failed = read_cases(attempt, pattern, end);
             let is_own_word = matches!(end.outcome, Outcome::Failed(Failure::Exit(_)));
-            if failed > 0 && (is_own_word || end.outcome.has_passed() && !command.any_exit_code) {
-                end.outcome = Outcome::Failed(Failure::Tests(failed));
+            let counts = is_own_word || end.outcome.has_passed() && !command.any_exit_code;
+            if let Some(failure) = failed.filter(|_| counts) {
+                end.outcome = Outcome::Failed(failure);
             }
         }
     }
@@ -154,9 +156,9 @@ pub(crate) fn text_judged(on: &str, text: &str, has_come: bool) -> Outcome {
     failed(wanted, "it did not come".to_owned())
 }
 
-/// Takes the cases of the JUnit files that a step wrote, and says how many failed. A file that is none fails the step,
-/// and so does it if not all can be taken.
-fn read_cases(attempt: &Attempt<'_>, pattern: &Pattern, end: &mut StepEnd) -> u64 {
+/// Takes the cases of the JUnit files that a step wrote, and says which failed. A file that is none fails the step, and so
+/// does it if not all can be taken.
+fn read_cases(attempt: &Attempt<'_>, pattern: &Pattern, end: &mut StepEnd) -> Option<Failure> {
     let job = attempt.place().job();
     let search = tree::Search {
         patterns: std::slice::from_ref(pattern),
@@ -174,23 +176,26 @@ fn read_cases(attempt: &Attempt<'_>, pattern: &Pattern, end: &mut StepEnd) -> u6
             .note(&format!("no file is at {pattern}: no cases"));
     }
     let (desk, secrets) = (attempt.runner.desk(), attempt.grounds.secrets);
+    let mut tally = Tally::default();
     let taken = found.and_then(|files| {
         files.iter().try_for_each(|file| {
             if attempt.cancel.is_set() {
                 return Err(Outcome::Cancelled);
             }
             let path = job.join(file);
-            let taken = attempt.cases.take(&path, desk, secrets, &mut end.counts);
+            let taken = attempt.cases.take(&path, desk, secrets, &mut tally);
             taken.map_err(|why| bad(file.display().to_string(), why))
         })
     });
+    let Tally { counts, first } = tally;
+    end.counts += counts;
     match taken {
-        Ok(()) => end.counts.failed,
+        Ok(()) => first.map(|first| Failure::Cases(counts.failed, first.name, first.message)),
         Err(outcome) => {
             if end.outcome.has_passed() {
                 end.outcome = outcome;
             }
-            0
+            None
         }
     }
 }

@@ -36,6 +36,7 @@ mod micros;
 mod outcome;
 mod place;
 mod pytest;
+mod recorded;
 mod report;
 mod request;
 mod results;
@@ -61,8 +62,10 @@ pub use job::{Job, Verdict};
 pub use live::{Event, Events, Live};
 pub use log::LogSummary;
 pub use outcome::{Breakage, Clock, Failure, Outcome, Skip};
+pub use recorded::{Recorded, capture_files, encoded};
 pub use report::{
-    Files, Subject, Timeline, cases_of, result_of, run_result, spans, write_log, write_reports,
+    CaptureFile, Files, Subject, Timeline, cases_of, result_of, run_result, spans, write_log,
+    write_reports,
 };
 pub use request::{Request, captures};
 pub use results::{CaptureEnd, RunEnd, Span, StepEnd};

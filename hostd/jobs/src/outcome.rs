@@ -63,8 +63,10 @@ pub enum Failure {
     NoSdk,
     /// The firmware does not fit the chip: why.
     UnfitFirmware(String),
-    /// So many tests failed.
+    /// So many tests failed, as earlier versions stored it.
     Tests(u64),
+    /// So many tests failed: the name of the first one, and what it says, in a line each.
+    Cases(u64, String, String),
     /// A JUnit file cannot be read: its name, and why.
     BadJunit(String, String),
 }
@@ -222,7 +224,7 @@ impl Failure {
             Self::NoPytest => "no_pytest",
             Self::NoSdk => "no_sdk",
             Self::UnfitFirmware(_) => "unfit_firmware",
-            Self::Tests(_) => "tests",
+            Self::Tests(_) | Self::Cases(..) => "tests",
             Self::BadJunit(..) => "bad_junit",
         }
     }
@@ -306,10 +308,24 @@ impl fmt::Display for Failure {
                 "no test ran, for the bench's SDK (embeddedci) is not where the step runs; {BRING}"
             ),
             Self::UnfitFirmware(why) => write!(f, "the firmware does not fit: {why}"),
-            Self::Tests(1) => f.write_str("a test failed; the report says which"),
-            Self::Tests(count) => write!(f, "{count} tests failed; the report says which"),
+            Self::Tests(1) => f.write_str("a test failed"),
+            Self::Tests(count) => write!(f, "{count} tests failed"),
+            Self::Cases(count, name, message) => tests_failed(f, *count, name, message),
             Self::BadJunit(name, why) => write!(f, "{name} gives no test cases: failed to {why}"),
         }
+    }
+}
+
+/// So many tests failed, of which this is the first.
+fn tests_failed(f: &mut fmt::Formatter<'_>, count: u64, name: &str, message: &str) -> fmt::Result {
+    write!(f, "the test {name} failed")?;
+    if !message.is_empty() {
+        write!(f, ": {message}")?;
+    }
+    match count.saturating_sub(1) {
+        0 => Ok(()),
+        1 => f.write_str("; and another test failed"),
+        more => write!(f, "; and {more} more tests failed"),
     }
 }
 
@@ -420,6 +436,25 @@ impl fmt::Display for Size {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_test_that_failed_is_told_and_how_many_more() {
+        let told = |count, message: &str| {
+            let failure = Failure::Cases(count, "t::a".to_owned(), message.to_owned());
+            assert_eq!(failure.kind(), "tests");
+            failure.to_string()
+        };
+        assert_eq!(told(1, ""), "the test t::a failed");
+        assert_eq!(told(1, "5 V"), "the test t::a failed: 5 V");
+        assert_eq!(
+            told(2, "5 V"),
+            "the test t::a failed: 5 V; and another test failed"
+        );
+        assert!(told(9, "5 V").ends_with("; and 8 more tests failed"));
+        // As earlier versions stored it.
+        let old: Outcome = serde_json::from_str(r#"{"failed":{"tests":3}}"#).unwrap();
+        assert_eq!(old.to_string(), "3 tests failed");
+    }
 
     #[test]
     fn sizes_are_told_in_the_largest_unit_that_is_exact() {

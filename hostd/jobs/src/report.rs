@@ -17,6 +17,7 @@ use crate::cases::{self, Mixed};
 use crate::job::{Job, Verdict};
 use crate::micros;
 use crate::outcome::Outcome;
+use crate::recorded::encoded;
 use crate::request::{attempt_folder, logs};
 use crate::results::{CaptureEnd, RunEnd, StepEnd};
 use crate::tree;
@@ -56,11 +57,26 @@ pub struct Files {
     pub log: PathBuf,
 }
 
-/// Writes the reports of a job to the folder that its results went to.
+/// A capture that lies in the folder of the results, below [`captures`](crate::captures): its run, and the file in the folder
+/// of that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CaptureFile {
+    /// Id of the run.
+    pub run: String,
+    /// Name of the file.
+    pub file: String,
+}
+
+/// Writes the reports of a job to the folder that its results went to, among them `captures`.
 ///
 /// # Errors
 /// The disk.
-pub fn write_reports(job: &Job, subject: &Subject, out: &Path) -> io::Result<Files> {
+pub fn write_reports(
+    job: &Job,
+    subject: &Subject,
+    captures: &[CaptureFile],
+    out: &Path,
+) -> io::Result<Files> {
     let files = Files {
         junit: out.join("junit.xml"),
         report: out.join("report.html"),
@@ -70,6 +86,9 @@ pub fn write_reports(job: &Job, subject: &Subject, out: &Path) -> io::Result<Fil
     let logs = logs(out);
     write_logs(job, &logs, &files.log)?;
     let mut result = result_of(job, subject, out);
+    for (told, run) in result.runs.iter_mut().zip(&job.runs) {
+        told.files = files_beside(run, captures);
+    }
     (result.log_tail, result.log_before) = end_of(&files.log)?;
     let mut page = BufWriter::new(File::create(&files.report)?);
     report::write(&result, &mut page)?;
@@ -84,11 +103,26 @@ pub fn write_reports(job: &Job, subject: &Subject, out: &Path) -> io::Result<Fil
     Ok(files)
 }
 
+/// What a run left, by the ways that lead there from the report beside it.
+fn files_beside(run: &RunEnd, captures: &[CaptureFile]) -> Vec<(String, String)> {
+    let id = encoded(&run.id);
+    let artifacts = run.artifacts.iter().map(|artifact| {
+        let address = format!("./artifacts/{id}/{}", encoded(&artifact.name));
+        (artifact.name.clone(), address)
+    });
+    let captures = captures.iter().filter(|capture| capture.run == run.id);
+    let captures = captures.map(|capture| {
+        let address = format!("./captures/{id}/{}", encoded(&capture.file));
+        (capture.file.clone(), address)
+    });
+    artifacts.chain(captures).collect()
+}
+
 /// Joins the logs of all attempts at all runs.
 fn write_logs(job: &Job, logs: &Path, to: &Path) -> io::Result<()> {
     let mut out = BufWriter::new(File::create(to)?);
     for run in &job.runs {
-        writeln!(out, "=== {}: {}", run.id, run.outcome)?;
+        writeln!(out, "=== {}: {}", run.id, run.sentence())?;
         for attempt in 1..=run.attempts {
             if run.attempts > 1 {
                 writeln!(out, "=== {}, attempt {attempt}", run.id)?;

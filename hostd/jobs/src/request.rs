@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use base::private;
-use evidence::redact::Words;
+use evidence::redact::{Masks, Words};
 use jail::Reach;
 use pipeline::plan::{Artifact, Plan, Run};
 
@@ -125,7 +125,8 @@ impl Runner {
         cancel: &Cancel,
     ) -> Result<Job, StartError> {
         let begun = Instant::now();
-        let secrets = task::check_secrets(request.runs(), &request.secrets, Words::default())?;
+        let (words, masks) = (Words::default(), Masks::default());
+        let secrets = task::check_secrets(request.runs(), &request.secrets, words, masks)?;
         request.prepare_out()?;
         let out = absolute(&request.out)?;
         let own = [out.clone(), absolute(&self.options().state)?];
@@ -193,8 +194,7 @@ impl Course<'_> {
         }
         self.live.tell(Event::RunStarted(run.id.clone()));
         let ended = self.carry_out(&mut task);
-        let sentence = ended.outcome.to_string();
-        let told = Event::RunEnded(run.id.clone(), ended.outcome.word(), sentence);
+        let told = Event::RunEnded(run.id.clone(), ended.outcome.word(), ended.sentence());
         self.live.tell(told);
         ended
     }
@@ -240,7 +240,10 @@ impl Course<'_> {
         self.live.tell(Event::Note(format!("on {}", loan.what())));
         let mut known = self.request.secrets.clone();
         known.extend(loan.secrets().clone());
-        let secrets = match task::check_secrets([task.run], &known, loan.words().clone()) {
+        // What builds have asked for counts here, and the other way round.
+        let masks = self.grounds.secrets.masks().clone();
+        let words = loan.words().clone();
+        let secrets = match task::check_secrets([task.run], &known, words, masks) {
             Ok(secrets) => secrets,
             Err(error) => return skipped(Outcome::Broken(Breakage::Files(error.to_string()))),
         };
@@ -285,7 +288,10 @@ impl Course<'_> {
             }
             Err(error) => {
                 ended.artifacts.clear();
-                ended.outcome = Outcome::broken("keep the artifacts", &error);
+                // That something else had failed stays.
+                if ended.outcome.has_passed() {
+                    ended.outcome = Outcome::broken("keep the artifacts", &error);
+                }
             }
         }
     }

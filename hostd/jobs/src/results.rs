@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::artifacts::Artifact;
 use crate::log::LogSummary;
 use crate::micros;
-use crate::outcome::{Clock, Outcome};
+use crate::outcome::{Clock, Failure, Outcome};
 use crate::timeline::{Mark, Reading};
 
 /// A run of a build or bench that has ended, or was not run.
@@ -147,6 +147,23 @@ impl RunEnd {
             cut_bytes: 0,
             marks: Vec::new(),
             readings: Vec::new(),
+        }
+    }
+
+    /// What it came to, for people. Of a step that is a test and failed, its name as well.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let is_bad =
+            |step: &&StepEnd| !matches!(step.outcome, Outcome::Passed | Outcome::Skipped(_));
+        let first = self.steps.iter().find(is_bad);
+        let first = first.filter(|step| step.outcome == self.outcome);
+        match (&self.outcome, first.and_then(|step| step.case.as_ref())) {
+            // That names a test of its own.
+            (Outcome::Failed(Failure::Cases(..)), _) | (_, None) => self.outcome.to_string(),
+            (Outcome::Failed(failure), Some(case)) if !failure.is_mistake() => {
+                format!("the test {case} failed: {failure}")
+            }
+            (outcome, Some(_)) => outcome.to_string(),
         }
     }
 

@@ -177,7 +177,8 @@ impl Runner {
         live: &Live,
         cancel: &Cancel,
     ) -> Result<RunEnd, StartError> {
-        let secrets = task::check_secrets([task.run], task.secrets, task.words.clone())?;
+        let (words, masks) = (task.words.clone(), task.masks.clone());
+        let secrets = task::check_secrets([task.run], task.secrets, words, masks)?;
         private::make_folder(&task.out)
             .map_err(|error| StartError::Files(task.out.clone(), error))?;
         let own = [absolute(&task.out)?, absolute(&self.options.state)?];

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use evidence::redact::{Secrets, Words};
+use evidence::redact::{Masks, Secrets, Words};
 use jail::Reach;
 use pipeline::plan::{Artifact, EnvValue, Plan, Role, Run, Step};
 
@@ -36,6 +36,8 @@ pub struct Task<'t> {
     pub secrets: &'t BTreeMap<String, String>,
     /// What must not be seen in the log either, and comes up while the run goes on.
     pub words: Words,
+    /// What programs of the job ask to be kept from view, which all its attempts share.
+    pub masks: Masks,
     /// For whom a build keeps what it keeps for later jobs, and whose it restores.
     pub cache: CacheOwner,
     /// What times are counted from.
@@ -94,6 +96,7 @@ impl<'t> Task<'t> {
             artifact: &no_artifact,
             secrets: &NO_SECRETS,
             words: Words::default(),
+            masks: Masks::default(),
             cache: CacheOwner::local(),
             begun: Instant::now(),
             job_deadline: None,
@@ -154,7 +157,8 @@ pub(crate) fn steps_of(run: &Run) -> impl Iterator<Item = &Step> {
     run.steps.iter().chain(always)
 }
 
-/// The secrets that must not be seen, like the words that come up, once all that the runs name are there.
+/// The secrets that must not be seen, like the words that come up and what programs ask for, once all that the runs name are
+/// there.
 ///
 /// # Errors
 /// A step names one that is not there, or one cannot be kept out of logs.
@@ -162,6 +166,7 @@ pub(crate) fn check_secrets<'r>(
     runs: impl IntoIterator<Item = &'r Run>,
     secrets: &BTreeMap<String, String>,
     words: Words,
+    masks: Masks,
 ) -> Result<Secrets, StartError> {
     for step in runs.into_iter().flat_map(steps_of) {
         let lacks = named_secrets(step).find(|name| !secrets.contains_key(*name));
@@ -171,7 +176,7 @@ pub(crate) fn check_secrets<'r>(
     }
     let secrets = secrets.iter();
     let secrets = secrets.map(|(name, value)| (name.as_str(), value.as_bytes()));
-    Ok(Secrets::new(secrets)?.and(words))
+    Ok(Secrets::new(secrets)?.and(words, masks))
 }
 
 /// Names of the secrets that the steps of a run ask for.

@@ -50,6 +50,7 @@ use feed::Feeds;
 use files::Files;
 pub use import::Import;
 use import::ImportError;
+pub use name::label;
 use plan::PlanError;
 use quota::{Ledger, usage_of};
 use reader::Reader;
@@ -232,9 +233,23 @@ impl Captures {
         limit: usize,
     ) -> Result<Vec<CaptureRecord>, CaptureError> {
         let found = self.store.captures_list(of, before, limit).await?;
+        Ok(self.as_they_are(found))
+    }
+
+    /// What a job recorded, oldest first, at most [`OF_JOB_MAX`](store::captures::OF_JOB_MAX).
+    ///
+    /// # Errors
+    /// The store.
+    pub async fn of_job(&self, org: &str, job: &str) -> Result<Vec<CaptureRecord>, CaptureError> {
+        let found = self.store.captures_of_job(org, job).await?;
+        Ok(self.as_they_are(found))
+    }
+
+    /// Records as the store would have them if it had accepted all.
+    fn as_they_are(&self, stored: Vec<CaptureRecord>) -> Vec<CaptureRecord> {
         let unstored = self.unstored();
         let known = |record: CaptureRecord| unstored.get(&record.id).cloned().unwrap_or(record);
-        Ok(found.into_iter().map(known).collect())
+        stored.into_iter().map(known).collect()
     }
 
     /// Ask an unfinished capture to stop; its record follows at once.

@@ -24,18 +24,22 @@ struct Take {
 impl Rig {
     pub(crate) fn record(
         &self,
+        step: &str,
         capture: &Capture,
         until: &Until<'_>,
     ) -> Result<Box<dyn Recording>, BenchError> {
         let entered = self.enter()?;
         let mut visit = self.enter()?.visit;
         let (order, captures) = (ordered(capture), &self.lab.captures);
-        let (mv, job) = (self.hold.wiring.la_mv, self.hold.job.as_deref());
+        let (mv, mut of) = (self.hold.wiring.la_mv, self.hold.of.clone());
+        if let Some(of) = &mut of {
+            of.origin.step = Some(step.to_owned());
+        }
         let (id, warnings) = self.drive(until, &mut visit, async {
             if capture.kind == CaptureKind::La {
                 entered.select_level(mv).await.map_err(of_target)?;
             }
-            let started = captures.start(entered, &order, None, job).await;
+            let started = captures.start(entered, &order, None, of).await;
             let (record, warnings) = started.map_err(|error| of_capture(&error))?;
             captures.begun(&record.id).await;
             Ok((record.id, warnings))

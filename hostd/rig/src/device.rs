@@ -9,6 +9,7 @@ use jobs::{
     Bench, BenchError, Cancel, Decoding, Flashed, Found, Link, Recording, Relay, Supply, Until,
 };
 use lab::captures::Captures;
+use lab::captures::order::OfJob;
 use lab::flashing::Flashing;
 use lab::leases::{Caller, Entered, Leases, Shown, Visit};
 use lab::uart::Uarts;
@@ -44,8 +45,8 @@ pub struct Lab {
 pub struct Hold {
     /// Organisation of the run and of the device.
     pub org: String,
-    /// Id of the job that has it, if one does: what is recorded is the job's.
-    pub job: Option<String>,
+    /// The job and its run that have it, if a job does: what is recorded is theirs.
+    pub of: Option<OfJob>,
     /// Id of the device.
     pub device: String,
     /// What people call it.
@@ -207,10 +208,11 @@ impl Bench for Rig {
 
     fn capture(
         &self,
+        step: &str,
         capture: &Capture,
         until: &Until<'_>,
     ) -> Result<Box<dyn Recording>, BenchError> {
-        self.record(capture, until)
+        self.record(step, capture, until)
     }
 
     fn decode(

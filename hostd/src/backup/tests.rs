@@ -117,6 +117,7 @@ fn capture() -> CaptureRecord {
         i2c: None,
         size_bytes: None,
         job: None,
+        origin: None,
     }
 }
 

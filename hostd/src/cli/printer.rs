@@ -31,7 +31,7 @@ impl From<&Job> for Ended {
         let verdict = job.verdict();
         let runs = job.runs.iter().map(|run| EndedRun {
             id: run.id.clone(),
-            sentence: run.outcome.to_string(),
+            sentence: run.sentence(),
             artifacts: run.artifacts.len(),
         });
         Self {
@@ -42,6 +42,9 @@ impl From<&Job> for Ended {
     }
 }
 
+/// Characters of a sentence that is printed whole but once.
+const LONG_CHARS: usize = 100;
+
 /// Prints events.
 pub(super) struct Printer {
     out: Box<dyn Write + Send>,
@@ -50,6 +53,8 @@ pub(super) struct Printer {
     run: String,
     is_in_step: bool,
     is_at_start: bool,
+    /// Long sentences that were printed.
+    told: Vec<String>,
 }
 
 impl Printer {
@@ -60,6 +65,7 @@ impl Printer {
             run: String::new(),
             is_in_step: false,
             is_at_start: true,
+            told: Vec::new(),
         }
     }
 
@@ -151,6 +157,19 @@ impl Printer {
         }
     }
 
+    /// A text whose long sentences are those that were not printed yet; of the others it has the beginning.
+    pub(super) fn once(&mut self, text: &str) -> String {
+        for told in &self.told {
+            if text.contains(told.as_str()) {
+                return text.replace(told.as_str(), &beginning(told));
+            }
+        }
+        if text.chars().count() > LONG_CHARS {
+            self.told.push(text.to_owned());
+        }
+        text.to_owned()
+    }
+
     /// Tells what the job came to, and where there is more.
     pub(super) fn finish(&mut self, ended: &Ended, more: &str) {
         self.line("");
@@ -163,9 +182,11 @@ impl Printer {
                 count => format!(", {count} artifacts"),
             };
             let EndedRun { id, sentence, .. } = run;
+            let sentence = self.once(sentence);
             self.line(&format!("{id:<wide$}  {sentence}{artifacts}"));
         }
-        self.line(&format!("\n{}: {}", ended.word, ended.sentence));
+        let sentence = self.once(&ended.sentence);
+        self.line(&format!("\n{}: {sentence}", ended.word));
         self.line(more);
         self.flush();
     }
@@ -183,6 +204,43 @@ impl Printer {
         let _ = self.out.write_all(bytes);
         if let Some(last) = bytes.last() {
             self.is_at_start = *last == b'\n';
+        }
+    }
+}
+
+/// How a long text begins that is told above.
+fn beginning(text: &str) -> String {
+    let first = text.split_once(". ").map_or(text, |(first, _)| first);
+    match first.char_indices().nth(LONG_CHARS) {
+        Some((end, _)) => format!("{}… (as above)", &first[..end]),
+        None => format!("{first} (as above)."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_sentence_is_printed_once() {
+        let mut printer = Printer::new(Box::new(std::io::sink()), false);
+        let long = format!(
+            "No device fits. {}.",
+            "demo: it lacks 400 channels; ".repeat(10)
+        );
+        assert_eq!(printer.once(&long), long);
+        assert_eq!(printer.once(&long), "No device fits (as above).");
+        let of_run = format!("b: {long}");
+        assert_eq!(printer.once(&of_run), "b: No device fits (as above).");
+        let other = "x".repeat(500);
+        assert_eq!(printer.once(&other), other);
+        let again = printer.once(&other);
+        assert!(
+            again.len() < 200 && again.ends_with("… (as above)"),
+            "{again}"
+        );
+        for _ in 0..2 {
+            assert_eq!(printer.once("It ended with 1."), "It ended with 1.");
         }
     }
 }

@@ -172,12 +172,14 @@ impl Run {
         drop((live, request));
         let printer = printing.join();
         let job = job.map_err(Trouble::from)?;
-        let kept = bench.map_or(Ok(()), |bench| {
+        let kept = bench.map_or(Ok(Vec::new()), |bench| {
             let kept = bench.keep_captures(&job, &self.out);
             let closed = bench.close().context("remove the folder of the bench");
-            kept.and(closed)
+            kept.and_then(|kept| closed.map(|()| kept))
         });
-        let files = write_reports(&job, &subject, &self.out).context("write the reports")?;
+        let captures = kept.as_deref().unwrap_or_default();
+        let files = write_reports(&job, &subject, captures, &self.out);
+        let files = files.context("write the reports")?;
         let mut printer = printer.unwrap_or_else(|_| Printer::new(self.log_to(), false));
         let ended = Ended::from(&job);
         let out = self.out.display();

@@ -71,7 +71,7 @@ pub struct Submit {
     /// Print the log while it is written, and end when the job has ended; Ctrl-C cancels it
     #[arg(long)]
     wait: bool,
-    /// Folder for log, report, JUnit and artifacts when the job has ended
+    /// Folder for log, report, JUnit, artifacts and captures when the job has ended
     #[arg(long, value_name = "DIR", requires = "wait")]
     out: Option<PathBuf>,
     /// Print the job as JSON; the log goes to standard error

@@ -13,8 +13,10 @@ use super::door::Door;
 use super::{CallLinker, Context, cursor_rule, internal, wit};
 use base::clock;
 use base::live::BoxedLive;
+use identity::JobGrant;
 use lab::captures::follow::{Follower, Resume};
 use lab::captures::layout::frames;
+use lab::captures::order::{OfJob, Origin};
 use lab::captures::plan::PlanError;
 use lab::captures::reader::{Data, ReadError, Reader};
 use lab::captures::{CaptureError, Captures};
@@ -65,8 +67,8 @@ impl Host for View<'_> {
         let org = &entered.device.record.org;
         let stimulus = order::stimulus(self.context, self.waveforms, org, &order).await?;
         let captures = self.captures;
-        let job = self.context.job().map(|grant| grant.job.as_str());
-        let started = captures.start(entered, &order.into(), stimulus, job).await;
+        let of = self.context.job().map(of_job);
+        let started = captures.start(entered, &order.into(), stimulus, of).await;
         let (record, warnings) = started.map_err(|e| self.context.capture_error(e))?;
         Ok(Started {
             info: to_wit(&record),
@@ -298,12 +300,29 @@ impl Context {
     }
 }
 
+/// What a program records that has the key of a job.
+fn of_job(grant: &JobGrant) -> OfJob {
+    OfJob {
+        job: grant.job.clone(),
+        origin: Origin {
+            run: grant.run.clone(),
+            attempt: grant.attempt,
+            step: None,
+        },
+    }
+}
+
 pub(super) fn to_wit(record: &CaptureRecord) -> Info {
+    let origin = record.origin.as_ref();
     Info {
         id: record.id.clone(),
         device_id: record.device.clone(),
         kind: record.kind.into(),
         name: record.name.clone(),
+        job: record.job.clone(),
+        run: origin.map(|origin| origin.run.clone()),
+        attempt: origin.map(|origin| origin.attempt),
+        step: origin.and_then(|origin| origin.step.clone()),
         status: match record.status {
             Status::Pending => WitStatus::Pending,
             Status::Armed => WitStatus::Armed,

@@ -1,22 +1,26 @@
 //! `hostd:host/jobs`: jobs of the caller's organisation.
 
 use std::io;
+use std::sync::Arc;
 
+use admission::Requester;
 use bytes::Bytes;
-use dispatch::{Filter, JobError, Jobs, NewJob, Page, Source, Submitter};
+use dispatch::{Filter, JobError, Jobs, NewJob, Page, Source, Submitter, job_captures};
 use runtime::{BodyStream, Upgrade};
 use tokio::sync::mpsc;
 use wasmtime::component::{HasData, Resource, ResourceTable};
 
 use super::bindings::hostd::host::jobs as w;
 use super::uploads::given;
-use super::{CallLinker, Context, cursor_rule, internal, wit};
+use super::{CallLinker, Context, cursor_rule, internal, recordings, wit};
 use identity::Verified;
+use lab::captures::export::{Export, ExportError, Format};
+use lab::captures::{CaptureError, Captures};
 use store::jobs::Job;
 
 mod told;
 
-use told::{artifact, head, news, state_of, to_wit, why_run};
+use told::{artifact, captured, head, news, state_of, to_wit, why_run};
 
 /// Most jobs of one list.
 const LIST_MAX: u32 = 200;
@@ -25,7 +29,9 @@ const LIST_MAX: u32 = 200;
 pub(super) struct View<'a> {
     context: &'a Context,
     table: &'a mut ResourceTable,
+    requester: Option<&'a Requester>,
     jobs: &'a Jobs,
+    captures: &'a Arc<Captures>,
 }
 
 impl HasData for View<'static> {
@@ -36,7 +42,9 @@ pub(super) fn link(linker: &mut CallLinker) -> wasmtime::Result<()> {
     wit::jobs::add_to_linker::<_, View<'static>>(linker, |state| View {
         context: &state.data.context,
         table: &mut state.data.table,
+        requester: state.data.requester.as_ref(),
         jobs: &state.data.services.jobs,
+        captures: &state.data.services.captures,
     })
 }
 
@@ -64,16 +72,15 @@ impl w::Host for View<'_> {
         let submitted = self.jobs.submit(self.submitter()?, new).await;
         let submitted = submitted.map_err(|e| self.job_error(e))?;
         Ok(w::Submitted {
-            job: self.told(&submitted.job),
+            job: self.told(&submitted.job).await?,
             is_replay: submitted.is_replay,
         })
     }
 
     async fn get(&mut self, id: String) -> Result<w::Job, w::Error> {
         let found = self.jobs.get(self.job_caller()?.org(), &id).await;
-        found
-            .map(|job| self.told(&job))
-            .map_err(|e| self.job_error(e))
+        let found = found.map_err(|e| self.job_error(e))?;
+        self.told(&found).await
     }
 
     async fn list(
@@ -105,23 +112,21 @@ impl w::Host for View<'_> {
 
     async fn cancel(&mut self, id: String) -> Result<w::Job, w::Error> {
         let ended = self.jobs.cancel(self.job_caller()?.org(), &id).await;
-        ended
-            .map(|job| self.told(&job))
-            .map_err(|e| self.job_error(e))
+        let ended = ended.map_err(|e| self.job_error(e))?;
+        self.told(&ended).await
     }
 
     async fn retry(&mut self, id: String) -> Result<w::Job, w::Error> {
         let queued = self.jobs.retry(self.submitter()?, &id).await;
-        queued
-            .map(|queued| self.told(&queued.job))
-            .map_err(|e| self.job_error(e))
+        let queued = queued.map_err(|e| self.job_error(e))?;
+        self.told(&queued.job).await
     }
 
     async fn explain(&mut self, id: String) -> Result<w::Why, w::Error> {
         let why = self.jobs.why(self.job_caller()?.org(), &id).await;
         let why = why.map_err(|e| self.job_error(e))?;
         Ok(w::Why {
-            job: self.told(&why.job),
+            job: self.told(&why.job).await?,
             runs: why.runs.into_iter().map(why_run).collect(),
         })
     }
@@ -144,6 +149,36 @@ impl w::Host for View<'_> {
             .await;
         let (found, parts) = found.map_err(|e| self.job_error(e))?;
         Ok((artifact(found), self.stream(parts)?))
+    }
+
+    async fn read_capture(
+        &mut self,
+        id: String,
+        capture: String,
+    ) -> Result<(String, Resource<BodyStream>), w::Error> {
+        let org = self.job_caller()?.org();
+        // A program of a job has nothing to do with other jobs.
+        if self.context.job().is_some_and(|own| own.job != id) {
+            return Err(w::Error::NotFound);
+        }
+        let job = self.jobs.get(org, &id).await;
+        let job = job.map_err(|e| self.job_error(e))?;
+        let made = self.captures.of_job(org, &job.id).await;
+        let made = made.map_err(|e| self.capture_error(e))?;
+        let mut made = job_captures(made).into_iter();
+        let found = made.find(|made| made.record.id == capture);
+        let found = found.ok_or(w::Error::NotFound)?;
+        let reader = self.captures.read(org, &capture).await;
+        let reader = reader.map_err(|e| self.capture_error(e))?;
+        let export = Export::plan(&reader, Format::Sr, None).map_err(|error| match error {
+            ExportError::Lacks(_) | ExportError::TooLong { .. } => {
+                w::Error::WrongState(error.to_string())
+            }
+            other => w::Error::Other(internal(self.context, "jobs", &other)),
+        })?;
+        let sent = recordings::send(self.captures, self.requester, reader, export);
+        let parts = sent.await.map_err(|e| self.capture_error(e))?;
+        Ok((found.file, self.stream(parts)?))
     }
 
     async fn log(
@@ -204,12 +239,15 @@ impl w::Host for View<'_> {
 }
 
 impl View<'_> {
-    /// A job, and what it waits for if it does.
-    fn told(&self, job: &Job) -> w::Job {
-        w::Job {
+    /// A job, what it waits for if it does, and what it recorded.
+    async fn told(&mut self, job: &Job) -> Result<w::Job, w::Error> {
+        let recorded = self.captures.of_job(&job.org, &job.id).await;
+        let recorded = recorded.map_err(|e| self.capture_error(e))?;
+        Ok(w::Job {
             message: self.jobs.message(job),
+            captures: job_captures(recorded).into_iter().map(captured).collect(),
             ..to_wit(job)
-        }
+        })
     }
 
     fn job_caller(&self) -> Result<&Verified, w::Error> {
@@ -230,6 +268,15 @@ impl View<'_> {
     ) -> Result<Resource<BodyStream>, w::Error> {
         let pushed = self.table.push(BodyStream::new(None, parts));
         pushed.map_err(|e| w::Error::Other(internal(self.context, "jobs", &e)))
+    }
+
+    fn capture_error(&self, error: CaptureError) -> w::Error {
+        match error {
+            // It gave way to newer ones, or somebody deleted it.
+            CaptureError::NotFound => w::Error::NotFound,
+            error @ CaptureError::State(_) => w::Error::WrongState(error.to_string()),
+            error => w::Error::Other(internal(self.context, "jobs", &error)),
+        }
     }
 
     fn job_error(&self, error: JobError) -> w::Error {

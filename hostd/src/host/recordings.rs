@@ -73,17 +73,11 @@ impl Host for View<'_> {
             }
             other => Error::Other(internal(self.context, "recordings", &other)),
         })?;
-        // One more for the error that ends a stream early: it must not wait behind the parts.
-        let (parts, receiver) = mpsc::channel(PARTS_WAITING_MAX + 1);
-        let waited = self.captures.stream_permit(self.requester);
-        let permit = waited
+        let media_type = export.content_type().to_owned();
+        let sent = send(self.captures, self.requester, reader, export);
+        let receiver = sent
             .await
             .map_err(|e| refusal(self.context.capture_error(e)))?;
-        tokio::task::spawn_blocking(move || {
-            stream(&reader, export, parts, PART_WAIT_MAX);
-            drop(permit);
-        });
-        let media_type = export.content_type().to_owned();
         let stream = BodyStream::new(Some(media_type.clone()), receiver);
         let pushed = self.table.push(stream);
         let pushed = pushed.map_err(|e| Error::Other(internal(self.context, "recordings", &e)))?;
@@ -245,6 +239,26 @@ fn to_content(content: WitContent) -> Content {
         WitContent::Analog => Content::Analog,
         WitContent::Both => Content::Both,
     }
+}
+
+/// Sends a file on a thread of its own, once there is a place for that.
+///
+/// # Errors
+/// Too many wait for one.
+pub(super) async fn send(
+    captures: &Captures,
+    requester: Option<&Requester>,
+    reader: Arc<Reader>,
+    export: Export,
+) -> Result<mpsc::Receiver<io::Result<Bytes>>, Failure> {
+    // One more for the error that ends a stream early: it must not wait behind the parts.
+    let (parts, receiver) = mpsc::channel(PARTS_WAITING_MAX + 1);
+    let permit = captures.stream_permit(requester).await?;
+    tokio::task::spawn_blocking(move || {
+        stream(&reader, export, parts, PART_WAIT_MAX);
+        drop(permit);
+    });
+    Ok(receiver)
 }
 
 /// Write into `parts` until the end or until the client has left.

@@ -1,53 +1,46 @@
 //! What a job has recorded, as files beside its report: the bench that kept it goes.
 
-use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use anyhow::Context;
 use base::private;
-use jobs::{CaptureEnd, Job};
+use dispatch::job_captures;
+use jobs::{CaptureFile, Job};
 use lab::captures::Captures;
 use lab::captures::export::{Export, Format};
+use store::captures::Status;
 use tokio::runtime::Handle;
 
-/// Letters of a step's name that a file's name has as they are; the others are `_`.
-const PLAIN: &str = "-_.";
-
-/// Writes each capture of a job of an organisation once, as `captures/<run>/<step>.sr`.
+/// Writes each capture of a job of an organisation, as `captures/<run>/<step>.sr`, and tells which there are. Here each run
+/// is a job of its own to the bench.
 pub(super) fn keep(
     handle: &Handle,
     captures: &Captures,
     (org, job): (&str, &Job),
     out: &Path,
-) -> anyhow::Result<()> {
-    let mut written = HashSet::new();
+) -> anyhow::Result<Vec<CaptureFile>> {
+    let mut kept = Vec::new();
     for run in &job.runs {
-        let kept = run.steps.iter().flat_map(|step| &step.captures);
-        for capture in kept.filter(|capture| written.insert(capture.id.clone())) {
+        let made = handle.block_on(captures.of_job(org, &run.id));
+        let made = made.context("find what was recorded")?;
+        for capture in job_captures(made) {
+            if capture.record.status != Status::Done {
+                continue;
+            }
             let folder = jobs::captures(out).join(&run.id);
             private::make_folder(&folder).context("make a folder for captures")?;
-            let path = free(&folder, capture);
-            write(handle, captures, (org, &capture.id), &path)
+            let path = folder.join(&capture.file);
+            write(handle, captures, (org, &capture.record.id), &path)
                 .with_context(|| format!("write the capture {}", path.display()))?;
+            kept.push(CaptureFile {
+                run: run.id.clone(),
+                file: capture.file,
+            });
         }
     }
-    Ok(())
-}
-
-/// A name that no other capture of the run has: steps without an id may share one.
-fn free(folder: &Path, capture: &CaptureEnd) -> std::path::PathBuf {
-    let letter = |c: char| match c.is_ascii_alphanumeric() || PLAIN.contains(c) {
-        true => c,
-        false => '_',
-    };
-    let name: String = capture.name.chars().map(letter).collect();
-    let path = folder.join(format!("{name}.sr"));
-    match path.exists() {
-        true => folder.join(format!("{name}-{}.sr", capture.id)),
-        false => path,
-    }
+    Ok(kept)
 }
 
 fn write(

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use dispatch::JobError;
+use dispatch::{JobCapture, JobError, job_captures};
 use identity::Credential;
 use lab::captures::CaptureError;
 use plugins::interface::Interface;
@@ -77,6 +77,13 @@ impl Sight<'_> {
             return Ok(job);
         }
         Err(unknown("job", id))
+    }
+
+    /// What a job recorded.
+    pub(super) async fn recorded(&self, job: &Job) -> Result<Vec<JobCapture>, Error> {
+        let recorded = self.services.captures.of_job(&job.org, &job.id).await;
+        let recorded = recorded.map_err(|error| self.capture_error(&job.id, error))?;
+        Ok(job_captures(recorded))
     }
 
     pub(super) fn capture_error(&self, id: &str, error: CaptureError) -> Error {

@@ -104,6 +104,8 @@ impl Stage {
             org: self.services.auth.default_org(),
             user: self.user.clone(),
             job: job.to_owned(),
+            run: "smoke".to_owned(),
+            attempt: 1,
             device: self.device(DEVICE),
             lease_id: format!("lease-of-{job}"),
             lease_owner: format!("job/{job}"),

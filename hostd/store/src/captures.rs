@@ -25,13 +25,16 @@ pub(super) const TABLES: [&str; 4] = [
 const CAPTURES: Records<CaptureRecord> = Records::new(TABLES[0]);
 /// Id to organisation.
 const BY_ID: Records<String> = Records::new(TABLES[1]);
-/// `org.device/id` to id.
+/// `org.device/id` to id; and `org.job/id` to id for what a job recorded, since no device has the id of a job.
 const BY_DEVICE: Records<String> = Records::new(TABLES[2]);
 /// Id to organisation, while the capture has not finished.
 const OPEN: Records<String> = Records::new(TABLES[3]);
 
 /// Most captures on one page of the list.
 pub(crate) const PAGE_MAX: usize = 200;
+
+/// Captures of one job that are told; later ones are found among those of its device.
+pub const OF_JOB_MAX: usize = 500;
 
 /// The state of a capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -100,6 +103,17 @@ impl ChannelRecord {
     }
 }
 
+/// What of a job recorded a capture.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// Run of the job: `smoke.f0`.
+    pub run: String,
+    /// Number of the attempt, from 1, within the job.
+    pub attempt: u32,
+    /// What people call the step; none = a program of the run recorded it.
+    pub step: Option<String>,
+}
+
 /// The head of a capture.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CaptureRecord {
@@ -127,6 +141,9 @@ pub struct CaptureRecord {
     /// Id of the job that a step or a program of which recorded it. None in records of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<String>,
+    /// What of that job. None in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
 }
 
 /// Whose captures are listed.
@@ -150,8 +167,8 @@ pub fn each(from: &impl Source, mut visit: impl FnMut(CaptureRecord)) -> Result<
     })
 }
 
-/// Visit the captures of `org` that may be deleted to make room: finished and without a name,
-/// oldest first.
+/// Visit the captures of `org` that may be deleted to make room, oldest first: finished, and without a name that a person
+/// gave them. Those of jobs have the names of their steps.
 ///
 /// # Errors
 /// The storage failed.
@@ -163,7 +180,8 @@ pub fn giving_way(
     let keys = Pairs::of(org);
     let range = keys.forwards();
     CAPTURES.each(from, range, |_, record| {
-        if record.name.is_none() && record.status.is_final() {
+        let is_kept = record.name.is_some() && record.job.is_none();
+        if !is_kept && record.status.is_final() {
             visit(record)
         } else {
             ControlFlow::Continue(())
@@ -202,6 +220,19 @@ impl Store {
             list(s, of, before.as_deref(), limit)
         })
         .await
+    }
+
+    /// What a job recorded, oldest first, at most [`OF_JOB_MAX`]. Earlier versions did not store it so that it is found.
+    ///
+    /// # Errors
+    /// The storage failed.
+    pub async fn captures_of_job(
+        &self,
+        org: &str,
+        job: &str,
+    ) -> Result<Vec<CaptureRecord>, StoreError> {
+        let (org, job) = (org.to_owned(), job.to_owned());
+        self.read(move |s| of_job(s, &org, &job)).await
     }
 
     /// Captures that had not finished when the server stopped, oldest first.
@@ -249,6 +280,9 @@ impl Store {
             CAPTURES.remove(w, &pair(&capture.org, &id))?;
             BY_ID.remove(w, &id)?;
             BY_DEVICE.remove(w, &pair(&device_key(&capture), &id))?;
+            if let Some(job) = &capture.job {
+                BY_DEVICE.remove(w, &pair(&job_key(&capture.org, job), &id))?;
+            }
             OPEN.remove(w, &id)?;
             Ok(Some(capture))
         })
@@ -357,6 +391,10 @@ fn put(w: &Writing<'_>, capture: &CaptureRecord) -> Result<(), StoreError> {
     CAPTURES.put(w, &pair(&capture.org, &capture.id), capture)?;
     BY_ID.put(w, &capture.id, &capture.org)?;
     BY_DEVICE.put(w, &pair(&device_key(capture), &capture.id), &capture.id)?;
+    if let Some(job) = &capture.job {
+        let key = pair(&job_key(&capture.org, job), &capture.id);
+        BY_DEVICE.put(w, &key, &capture.id)?;
+    }
     if capture.status.is_final() {
         OPEN.remove(w, &capture.id)?;
         Ok(())
@@ -367,6 +405,26 @@ fn put(w: &Writing<'_>, capture: &CaptureRecord) -> Result<(), StoreError> {
 
 fn device_key(capture: &CaptureRecord) -> String {
     format!("{}.{}", capture.org, capture.device)
+}
+
+fn job_key(org: &str, job: &str) -> String {
+    format!("{org}.{job}")
+}
+
+fn of_job(from: &impl Source, org: &str, job: &str) -> Result<Vec<CaptureRecord>, StoreError> {
+    let mut ids = Vec::new();
+    let keys = Pairs::of(&job_key(org, job));
+    BY_DEVICE.each(from, keys.forwards(), |_, id| {
+        ids.push(id);
+        stop_if(ids.len() == OF_JOB_MAX)
+    })?;
+    let mut found = Vec::with_capacity(ids.len());
+    for id in ids {
+        // An earlier version may have deleted it, which knew nothing of this entry.
+        let capture = CAPTURES.get(from, &pair(org, &id))?;
+        found.extend(capture.filter(|capture| capture.job.as_deref() == Some(job)));
+    }
+    Ok(found)
 }
 
 fn stop_if(done: bool) -> ControlFlow<()> {

@@ -121,7 +121,7 @@ pub struct Attempt {
     pub ended_ms: Option<u64>,
     pub end: Option<End>,
     pub log_bytes: u64,
-    /// Those of a build that passed.
+    /// What it made. Only of one that passed it is known to be whole.
     pub files: Vec<File>,
 }
 

@@ -12,6 +12,9 @@ use crate::rows::{TAR, packed};
 /// A build that leaves a file.
 const BUILD: &str = "version: 1\nbuilds:\n  - id: fw\n    steps:\n      - { run: 'echo made > \"$HOSTD_OUT/fw.bin\"', case: makes }\n    packs: [{ id: a, artifacts: [fw.bin] }]\n";
 
+/// A bench that records.
+const RECORDS: &str = "version: 1\nbenches:\n  - id: b\n    device: { name: demo }\n    steps: [{ id: line, capture: { kind: la, channels: { a: 1 }, rate: 1MHz, samples: 1000 } }]\n";
+
 /// A bench on a device that nobody has: it waits until it is cancelled.
 const NOWHERE: &str =
     "version: 1\nbenches: [{ id: b, device: { name: nowhere }, steps: [{ reset: {} }] }]\n";
@@ -73,7 +76,9 @@ impl Bench {
                 1000,
                 Some(json!({"channel": 9, "edge": "falling", "timeout_ms": 600_000})),
             ),
-            "job" => self.job(),
+            "job" => self.job(BUILD),
+            "job.recorded" => self.job(RECORDS),
+            "capture.of-job" => self.recorded(),
             "job.waiting" | "new-job.waiting" => self.submit(NOWHERE),
             "key" | "new-key" => text(&self.key()["kid"]),
             "owner" => self.owner_id(),
@@ -247,9 +252,17 @@ impl Bench {
         text(&self.post(Kind::ApiKey, "/jobs/submit", &body)["id"])
     }
 
+    /// The capture that a job made.
+    fn recorded(&self) -> String {
+        let job = self.object("job.recorded");
+        let record = self.own(Kind::ApiKey).get(&format!("/api/jobs/{job}"));
+        let record = record.unwrap().expect(200);
+        text(&record["captures"][0]["id"])
+    }
+
     /// A job that has ended well.
-    fn job(&self) -> String {
-        let id = self.submit(BUILD);
+    fn job(&self, definition: &str) -> String {
+        let id = self.submit(definition);
         let look = || {
             let job = self.own(Kind::ApiKey).get(&format!("/api/jobs/{id}"));
             job.unwrap().expect(200)

@@ -261,3 +261,32 @@ fn a_job_that_waits_while_the_server_dies_gets_its_secret_afterwards() {
     until(look, |job: &Value| job["id"].is_string()).unwrap();
     assert_eq!(jobs.ended(&waits)["verdict"], "success");
 }
+
+#[test]
+fn what_one_run_masks_the_next_does_not_show() {
+    if !can_isolate() {
+        return;
+    }
+    let jobs = Jobs::start("");
+    let pipeline = "
+version: 1
+builds:
+  - { id: fetches, steps: [{ run: 'echo ::add-mask::opensesame; echo fetched opensesame' }, { run: 'echo then opensesame' }] }
+  - { id: uses, needs: [fetches], steps: [{ run: 'echo used opensesame' }] }
+";
+    let id = jobs.submit(pipeline);
+    let job = jobs.ended(&id);
+    let log = jobs.get(&id, "/log").text;
+    assert_eq!(job["verdict"], "success", "{log}");
+    for said in ["fetched", "then", "used"] {
+        assert!(log.contains(&format!("\n{said} [secret]\n")), "{log}");
+    }
+    // Another job has not asked for it.
+    let other = jobs.submit(&build("echo other opensesame"));
+    jobs.ended(&other);
+    assert!(
+        jobs.get(&other, "/log")
+            .text
+            .contains("\nother opensesame\n")
+    );
+}

@@ -248,8 +248,10 @@ impl Driver {
         let own = own.map_or_else(Left::default, |(_, left)| left);
         let now_ms = noted.now_ms;
         self.tools.meter.ended(ending, own.log_bytes);
+        let memory = self.tools.memory.clone();
         self.with_entry(attempt, |entry| {
             entry.attempt_ended(attempt.number, ending, own, now_ms);
+            entry.count_masks(&memory);
         });
     }
 
@@ -347,8 +349,11 @@ impl Driver {
         let lease = entry
             .attempt(id.number)
             .and_then(|attempt| attempt.lease_id.clone());
+        let run = job.runs.get(id.task.task as usize);
+        let run = run.map(|run| run.id.clone()).unwrap_or_default();
         let grant = device.zip(lease).map(|(device, lease_id)| Grant {
             job: job.id.clone(),
+            run: run.clone(),
             attempt: id.number,
             org: job.org.clone(),
             user: job.user.clone(),
@@ -359,13 +364,13 @@ impl Driver {
         let begun_ms = job.started_ms.unwrap_or_default();
         let gone_ms = self.clock.now_ms().saturating_sub(begun_ms);
         let left_ms = entry.job_ms.saturating_sub(gone_ms);
-        let run = job.runs.get(id.task.task as usize);
         Attempt {
             id: id.clone(),
-            run: run.map(|run| run.id.clone()).unwrap_or_default(),
+            run,
             org: job.org.clone(),
             user: job.user.clone(),
             reference: job.r#ref.clone(),
+            masks: entry.masks.clone(),
             made: made(entry),
             begun: begun(self.clock.now_ms().saturating_sub(job.created_ms)),
             job_deadline: Instant::now() + Duration::from_millis(left_ms),

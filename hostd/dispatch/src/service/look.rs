@@ -21,6 +21,7 @@ use crate::aside;
 use crate::driver::Event;
 use crate::error::JobError;
 use crate::follow::{Follower, Tell};
+use crate::left::{self, artifacts};
 use crate::log::{self, Log};
 use crate::notice;
 use crate::pages::{self, Page, Preparing};
@@ -221,7 +222,15 @@ impl Jobs {
         }
         let submitted_by = self.login(&job.user).await?;
         let files = self.files.clone();
-        let preparing = Preparing::new(files, job, submitted_by, &self.public_url, page);
+        let left = match page {
+            Page::Report => {
+                let captures = self.store.captures_of_job(&job.org, id).await?;
+                left::links(&job, captures, &self.public_url)
+            }
+            Page::Junit | Page::Trace => Vec::new(),
+        };
+        let base = (&*self.public_url, left);
+        let preparing = Preparing::new(files, job, submitted_by, base, page);
         let bits = pages::prepare(preparing, &self.turns, by).await?;
         Ok(pages::stream(bits, self.turns.clone(), by.clone()))
     }
@@ -286,17 +295,4 @@ impl Filter {
             .is_none_or(|state| record::axes(job).state() == state);
         is_state && is(&self.name, &job.name) && is(&self.r#ref, &job.r#ref)
     }
-}
-
-/// The files of a job, of each run those of the attempt that passed.
-fn artifacts(job: &Job) -> Vec<(String, File, u64)> {
-    let of = |attempt: &records::Attempt| {
-        let run = job.runs.get(attempt.run as usize).map(|run| run.id.clone());
-        let at_ms = attempt.ended_ms.unwrap_or_default();
-        let files = attempt.files.clone().into_iter();
-        files
-            .map(move |file| (run.clone().unwrap_or_default(), file, at_ms))
-            .collect::<Vec<_>>()
-    };
-    job.attempts.iter().flat_map(of).collect()
 }

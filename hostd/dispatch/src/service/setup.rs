@@ -34,7 +34,7 @@ pub(super) fn tools(
     files: &Files,
     config: &JobsConfig,
     parts: &Parts,
-    ledger: Arc<Ledger>,
+    (ledger, memory): (Arc<Ledger>, Arc<Memory>),
 ) -> Tools {
     Tools {
         runner,
@@ -46,6 +46,7 @@ pub(super) fn tools(
         store: parts.store.clone(),
         network: Network::new(config),
         ledger,
+        memory,
         at_quota: config.at_quota,
         caps: Caps::default(),
         reading: Mutex::default(),

@@ -1,5 +1,8 @@
-//! Values that the programs of a run ask to be kept from view, by a line of their output, as in GitHub Actions:
+//! Values that the programs of a job ask to be kept from view, by a line of their output, as in GitHub Actions:
 //! `::add-mask::VALUE`.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use memchr::memchr;
 
@@ -8,8 +11,39 @@ use super::{MARK, Redactor, SECRET_BYTES_MAX, SECRET_BYTES_MIN, SECRETS_BYTES_MA
 /// How such a line begins.
 const COMMAND: &[u8] = b"::add-mask::";
 
-/// Most such values of a run.
+/// Most such values of a job.
 pub const MASKS_MAX: usize = 64;
+
+/// The values that the programs of a job have asked for. Clones share them.
+#[derive(Clone, Default)]
+pub struct Masks(Arc<Mutex<Vec<Vec<u8>>>>);
+
+/// How many there are, and none of them.
+impl fmt::Debug for Masks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Masks({})", self.count())
+    }
+}
+
+impl Masks {
+    /// Bytes that they have together.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.lock().iter().map(Vec::len).sum()
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.lock().len()
+    }
+
+    pub(super) fn now(&self) -> Vec<Vec<u8>> {
+        self.lock().clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Vec<u8>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// Why a value is not kept from view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -26,13 +60,14 @@ pub enum NotMasked {
     Long,
     /// There are too many.
     #[error(
-        "::add-mask:: was not followed: a run has at most {MASKS_MAX} such values, of {SECRETS_BYTES_MAX} bytes together"
+        "::add-mask:: was not followed: a job has at most {MASKS_MAX} such values, of {SECRETS_BYTES_MAX} bytes together"
     )]
     Many,
 }
 
 impl Secrets {
-    /// Keeps a value from view from now on, in all streams that these secrets are redacted from.
+    /// Keeps a value from view from now on, in all streams that these secrets are redacted from, and others that share the
+    /// masks.
     ///
     /// # Errors
     /// It is too short or too long, or there are too many.
@@ -43,7 +78,7 @@ impl Secrets {
         if value.len() > SECRET_BYTES_MAX {
             return Err(NotMasked::Long);
         }
-        let mut masks = self.0.masks();
+        let mut masks = self.0.masks.lock();
         if masks.iter().any(|known| known == value) {
             return Ok(());
         }

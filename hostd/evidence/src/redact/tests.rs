@@ -8,8 +8,9 @@ use base64::engine::general_purpose::STANDARD;
 use fastrand::Rng;
 
 use super::{
-    HELD_BYTES_MAX, MARK, MASKS_MAX, NotMasked, Redactor, SECRET_BYTES_MAX, SECRET_BYTES_MIN,
-    SECRETS_BYTES_MAX, Secrets, Unfit, WORD_BYTES_MAX, WORDS_MAX, Words, needles_of,
+    HELD_BYTES_MAX, MARK, MASKS_MAX, Masks, NotMasked, Redactor, SECRET_BYTES_MAX,
+    SECRET_BYTES_MIN, SECRETS_BYTES_MAX, Secrets, Unfit, WORD_BYTES_MAX, WORDS_MAX, Words,
+    needles_of,
 };
 
 const TOKEN: &[u8] = b"s3cr3t/t0ken value";
@@ -129,7 +130,7 @@ fn a_word_that_comes_up_is_blotted_out_from_then_on() {
     let fixed = [&[][..], &[TOKEN][..]];
     for values in fixed {
         assert!(words.set([]));
-        let secrets = secrets(values).and(words.clone());
+        let secrets = secrets(values).and(words.clone(), Masks::default());
         let mut redactor = secrets.redactor();
         assert_eq!(push(&mut redactor, b"a eyJhbGci b"), "a eyJhbGci b");
         assert!(words.set(["eyJhbGci"]));
@@ -158,7 +159,7 @@ fn a_word_that_comes_up_is_blotted_out_from_then_on() {
 #[test]
 fn there_are_so_many_words_and_no_more() {
     let words = Words::default();
-    let secrets = secrets(&[]).and(words.clone());
+    let secrets = secrets(&[]).and(words.clone(), Masks::default());
     let word = |n: usize| format!("{n:0WORD_BYTES_MAX$}");
     let all: Vec<String> = (0..WORDS_MAX).map(word).collect();
     assert!(words.set(all.iter().map(String::as_str)));

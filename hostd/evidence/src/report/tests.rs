@@ -50,6 +50,10 @@ fn job() -> JobResult {
         runs: vec![
             RunResult {
                 class: EVIL.to_owned(),
+                files: vec![
+                    ("fw.elf".to_owned(), "./artifacts/fw/fw.elf".to_owned()),
+                    (EVIL.to_owned(), "data:text/html,x".to_owned()),
+                ],
                 ..RunResult::default()
             }
             .with_cases(vec![
@@ -185,4 +189,41 @@ fn what_was_cut_is_said() {
 fn times_are_said_as_a_person_does() {
     let said = [7, 1500, 2_345_678, 125_000_000].map(time);
     assert_eq!(said, ["7 µs", "1.5 ms", "2.34 s", "2 min 05 s"]);
+}
+
+#[test]
+fn failures_come_first_and_what_is_left_is_linked() {
+    let mut job = job();
+    let text = page(&job);
+    let place = |what: &str| text.find(what).unwrap_or_else(|| panic!("no {what}"));
+    let listed = place("<h2>What failed</h2>");
+    assert!(listed < place("<h2>Timeline</h2>"));
+    for case in ["case-0-0", "case-0-1", "case-0-2"] {
+        let link = place(&format!("<a href=\"#{case}\">"));
+        assert!(listed < link && link < place(&format!("<summary id=\"{case}\">")));
+    }
+    assert!(!text.contains("case-0-3"), "it passed");
+    place("<a href=\"./artifacts/fw/fw.elf\">fw.elf</a>");
+    assert!(!text.contains("href=\"data:"));
+
+    let cases: Vec<Case> = job.runs[0].told().unwrap().map(Result::unwrap).collect();
+    let mut many = cases.clone();
+    many.extend(vec![cases[0].clone(); 1000]);
+    let file = |n: usize| (format!("f{n}"), format!("/f{n}"));
+    job.runs[0] = RunResult {
+        files: (0..1000).map(file).collect(),
+        ..job.runs[0].clone().with_cases(many)
+    };
+    job.runs.push(job.runs[0].clone());
+    let text = page(&job);
+    assert_eq!(text.matches("<li>").count(), 100);
+    assert!(text.contains("and 1906 more."), "there are 2006");
+    assert_eq!(text.matches("and 800 more files.").count(), 2);
+    assert!(text.contains("<summary id=\"case-1-1003\">"));
+
+    let passed = cases
+        .into_iter()
+        .filter(|case| case.outcome == Outcome::Passed);
+    job.runs = vec![RunResult::default().with_cases(passed.collect())];
+    assert!(!page(&job).contains("What failed"));
 }

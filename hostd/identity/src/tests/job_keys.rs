@@ -13,6 +13,8 @@ fn grant(identity: &Identity, user: &str) -> JobGrant {
         org: identity.default_org(),
         user: user.to_owned(),
         job: "01JGZ5V9T3N8W2K4Q7R6D1M0JB".to_owned(),
+        run: "smoke".to_owned(),
+        attempt: 1,
         device: DEVICE.to_owned(),
         lease_id: "job-lease".to_owned(),
         lease_owner: "job/1".to_owned(),

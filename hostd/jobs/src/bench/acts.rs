@@ -312,16 +312,21 @@ impl<'s> Course<'s, '_> {
         let name = id.unwrap_or_else(|| format!("step-{}", index + 1));
         let folder = self.attempt.task.artifacts();
         let mut decoded = Decoded::create(&folder, &format!("decoded/{name}.txt"), most)?;
-        self.decode_capture(decode, own, end, &mut |found| {
+        let outcome = self.decode_capture(decode, own, end, &mut |found| {
             if let Found::Line(line) = found {
                 decoded.push(&line);
             }
-        })?;
-        let (artifact, lines) = decoded.finish()?;
-        let log = self.attempt.log;
-        log.note(&format!("{lines} lines, as the artifact {}", artifact.name));
-        self.artifacts.push(artifact);
-        Ok(())
+        });
+        let finished = decoded.finish();
+        // What came before an error may show why; that there is nothing shows nothing.
+        if let Ok((artifact, lines)) = &finished
+            && (outcome.is_ok() || *lines > 0)
+        {
+            let log = self.attempt.log;
+            log.note(&format!("{lines} lines, as the artifact {}", artifact.name));
+            self.artifacts.push(artifact.clone());
+        }
+        outcome.and(finished.map(drop))
     }
 
     /// Decodes the capture of a step, once it is there.

@@ -43,7 +43,7 @@ impl<'p> Recordings<'p> {
     ) -> Result<(), Outcome> {
         let start = begun.elapsed();
         let until = deadline.until(cancel);
-        let recording = bench.capture(capture, &until);
+        let recording = bench.capture(&script::name(step), capture, &until);
         let recording = recording.map_err(|error| error.outcome(deadline))?;
         let entry = Entry {
             step,

@@ -23,6 +23,7 @@ impl Failure {
             | Self::UnfitArtifact(one, other)
             | Self::Assertion(one, other)
             | Self::Expect(one, other, _)
+            | Self::Cases(_, one, other)
             | Self::BadJunit(one, other) => {
                 secrets.redact(one);
                 secrets.redact(other);
@@ -76,6 +77,7 @@ mod tests {
             Failure::Assertion(text(), other()),
             Failure::Expect(text(), other(), String::new()),
             Failure::BadJunit(text(), other()),
+            Failure::Cases(2, text(), other()),
             Failure::Refused(text()),
             Failure::UnfitFirmware(text()),
         ];

@@ -8,8 +8,8 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use jobs::{
-    Cancel, Event, Failure, Job, Live, Outcome, Request, RunEnd, Runner, StepEnd, Subject,
-    write_reports,
+    BenchError, Cancel, CaptureFile, Event, Failure, Job, Live, Outcome, Request, RunEnd, Runner,
+    StepEnd, Subject, write_reports,
 };
 
 use crate::Case;
@@ -24,6 +24,7 @@ const OWN: &[Case] = &[
     ("a_device_without_monitors_is_asked_once", unmeasured),
     ("marks_have_no_secrets", marked_without_secrets),
     ("programs_of_a_bench_have_what_was_built", programs),
+    ("what_a_build_masks_is_masked_on_the_bench", masked),
     (
         "a_channel_that_has_a_role_is_not_that_of_its_name_besides",
         claimed,
@@ -172,7 +173,15 @@ fn has_reports(job: &Job, home: &Home) {
         name: "blinky".to_owned(),
         ..Subject::default()
     };
-    let files = write_reports(job, &subject, &home.out()).unwrap();
+    let run = job.runs[0].id.clone();
+    let captures = [CaptureFile {
+        run: run.clone(),
+        file: "boot.sr".to_owned(),
+    }];
+    let files = write_reports(job, &subject, &captures, &home.out()).unwrap();
+    let page = fs::read_to_string(files.report).unwrap();
+    let link = format!("<a href=\"./captures/{run}/boot.sr\">boot.sr</a>");
+    assert!(page.contains(&link), "{page}");
     let junit = fs::read_to_string(files.junit).unwrap();
     let sensor = junit
         .split("<testcase")
@@ -271,6 +280,25 @@ fn programs() {
     assert!(fake.calls().is_empty());
 }
 
+fn masked() {
+    let home = Home::new();
+    let text = "version: 1
+builds:
+  - id: fw
+    steps: [{ run: 'echo ::add-mask::opensesame; echo x > \"$HOSTD_OUT/fw.elf\"' }]
+    packs: [{ id: a, artifacts: [fw.elf] }]
+benches:
+  - id: smoke
+    for_each: fw
+    device: { name: bench-1 }
+    steps: [{ run: 'echo \"used open${none-sesame}\"' }]
+";
+    let (job, events) = job(&home, &Fake::default(), text, &Cancel::default());
+    assert_eq!(job.runs[1].outcome, Outcome::Passed, "{:?}", job.runs[1]);
+    assert!(job.runs[1].steps[0].tail.contains("used [secret]"));
+    assert!(!format!("{job:?} {events:?}").contains("used opensesame"));
+}
+
 fn decoding() {
     let home = Home::new();
     let fake = Fake {
@@ -291,6 +319,16 @@ fn decoding() {
     assert_eq!(kept.name, "decoded/decoded.txt");
     assert_eq!(fs::read_to_string(&kept.path).unwrap(), "0x10\n0x11\n");
     assert_eq!(kept.bytes, 10);
+    // What was found before it failed is kept, too.
+    let way = Way::Fails(BenchError::Lost("unplugged".to_owned()));
+    let fake = Fake {
+        ways: vec![("decoded", way)],
+        ..fake
+    };
+    let (job, _) = self::job(&home, &fake, &pipeline_of("", steps), &Cancel::default());
+    let run = &job.runs[1];
+    assert_eq!(run.outcome.kind(), Some("infra.device_lost"), "{run:?}");
+    assert_eq!(run.artifacts[0].bytes, 10);
 }
 
 fn claimed() {

@@ -150,6 +150,14 @@ fn missing() {
     let (job, _) = home.run(&pipeline_of("", steps));
     let missing = Failure::MissingArtifact("fw.elf".to_owned(), "there".to_owned());
     assert_eq!(job.runs[0].outcome, Outcome::Failed(missing));
+    // What is there is kept all the same.
+    let kept = |run: usize| -> Vec<&str> {
+        let artifacts = job.runs[run].artifacts.iter();
+        artifacts.map(|artifact| artifact.name.as_str()).collect()
+    };
+    assert_eq!((kept(0), kept(1)), (vec!["there"], vec![]));
+    let file = &job.runs[0].artifacts[0].path;
+    assert_eq!(fs::read_to_string(file).unwrap(), "x\n");
     let told = job.runs[0].outcome.to_string();
     assert!(told.contains("\"$HOSTD_OUT/fw.elf\""), "{told}");
     assert_eq!(job.runs[1].outcome.kind(), Some("unfit_artifact"));
@@ -184,7 +192,12 @@ fn tests() {
     home.write("one.xml", cases);
     let steps = "      - { run: 'mkdir r; cp one.xml r/', junit: 'r/*.xml' }";
     let run = home.build(steps);
-    assert_eq!(run.outcome, Outcome::Failed(Failure::Tests(1)));
+    let first = ("a::two".to_owned(), "no".to_owned());
+    assert_eq!(
+        run.outcome,
+        Outcome::Failed(Failure::Cases(1, first.0, first.1))
+    );
+    assert_eq!(run.outcome.to_string(), "the test a::two failed: no");
     assert_eq!(names(&home, &run), ["a::one", "a::two"]);
     let steps = "      - { run: 'echo no > x.xml', junit: 'x.xml' }";
     assert_eq!(home.build(steps).outcome.kind(), Some("bad_junit"));

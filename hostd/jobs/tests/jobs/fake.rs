@@ -195,6 +195,7 @@ impl Bench for Fake {
 
     fn capture(
         &self,
+        _step: &str,
         capture: &Capture,
         until: &Until<'_>,
     ) -> Result<Box<dyn Recording>, BenchError> {
@@ -227,7 +228,10 @@ impl Bench for Fake {
             found(Found::Line(format!("{:#04x}", transfer.parts[0].address)));
             found(Found::Transfer(transfer.clone()));
         }
-        Ok(())
+        match self.ways.iter().find(|(of, _)| *of == "decoded") {
+            Some((_, Way::Fails(error))) => Err(error.clone()),
+            _ => Ok(()),
+        }
     }
 
     fn replay(&self, replay: &Replay, until: &Until<'_>) -> Result<(), BenchError> {

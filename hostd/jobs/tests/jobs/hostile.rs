@@ -223,7 +223,7 @@ fn secrets() {
         .collect();
     assert_eq!(lines, ["raw [secret]", "[secret]", "[secret]"], "{tail}");
     let subject = jobs::Subject::default();
-    jobs::write_reports(&job, &subject, &home.out()).unwrap();
+    jobs::write_reports(&job, &subject, &[], &home.out()).unwrap();
     let mut told = format!("{job:?} {events:?}");
     for name in ["log.txt", "junit.xml", "report.html", "trace.json"] {
         told += &fs::read_to_string(home.out().join(name)).unwrap();

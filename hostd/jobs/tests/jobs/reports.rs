@@ -16,8 +16,9 @@ name: blinky
 builds:
   - id: fw
     steps:
-      - { run: 'printf compiling', case: compiles }
+      - { run: 'printf compiling; echo half > \"$HOSTD_OUT/a b.o\"', case: compiles }
       - { run: 'echo broken >&2; exit 9', case: links }
+    packs: [{ id: a, artifacts: ['a b.o', fw.elf] }]
   - id: docs
     needs: [fw]
     steps: [{ run: make }]
@@ -30,16 +31,16 @@ builds:
         at: "2026-03-04T09:12:33Z".to_owned(),
         ..Subject::default()
     };
-    let files = write_reports(&job, &subject, &home.out()).unwrap();
+    let files = write_reports(&job, &subject, &[], &home.out()).unwrap();
     let read = |path| fs::read_to_string(path).unwrap();
     let log = read(&files.log);
     for line in [
-        "=== fw: the command ended with exit code 9; its output says why",
+        "=== fw.a: the test links failed: the command ended with exit code 9; its output says why",
         "== compiles",
         "compiling",
         "-- compiles: passed",
         "broken",
-        "=== docs: not run: it needs fw, which did not succeed",
+        "=== docs: not run: it needs fw.a, which did not succeed",
     ] {
         assert!(
             log.lines().any(|have| have == line),
@@ -48,15 +49,21 @@ builds:
     }
     let junit = read(&files.junit);
     for part in [
-        "name=\"compiles\" classname=\"fw\"",
+        "name=\"compiles\" classname=\"fw.a\"",
         "type=\"exit_code\"",
         "broken",
-        "<skipped message=\"not run: it needs fw",
+        "<skipped message=\"not run: it needs fw.a",
     ] {
         assert!(junit.contains(part), "no {part} in\n{junit}");
     }
     let page = read(&files.report);
     assert!(page.contains("exit code 9") && page.contains("blinky"));
+    let listed = page.find("What failed").unwrap();
+    let link = "<a href=\"#case-0-1\">fw.a: links</a>: the command ended with exit code 9";
+    assert!(page[listed..].contains(link), "{page}");
+    let link = "<a href=\"./artifacts/fw.a/a%20b.o\">a b.o</a>";
+    assert!(page.contains(link), "{page}");
+    assert!(home.out().join("artifacts/fw.a/a b.o").exists());
     let trace: Vec<serde_json::Value> = serde_json::from_str(&read(&files.trace)).unwrap();
     let phases = trace.iter().filter(|event| event["ph"] == "X");
     let names: Vec<&str> = phases.filter_map(|event| event["name"].as_str()).collect();

@@ -91,6 +91,7 @@ impl Captures {
             i2c: None,
             size_bytes: None,
             job: None,
+            origin: None,
         };
         self.space.admit(0).map_err(CaptureError::Files)?;
         let permit = self.reader_permit().await;

@@ -1,6 +1,15 @@
 //! A client's order for a capture: in the words of the API, before anything is checked.
 
 pub use pods::{Edge, Trigger};
+pub use store::captures::Origin;
+
+/// The job that orders it, and what of that job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OfJob {
+    /// Job id.
+    pub job: String,
+    pub origin: Origin,
+}
 
 /// A capture as it was ordered.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,6 +7,8 @@ use pods::{PodError, SessionKind};
 use tokio::sync::{Semaphore, oneshot, watch};
 
 use super::feed::Event;
+use super::name;
+use super::order::OfJob;
 use super::plan::{Level, Plan};
 use super::quota::Usage;
 use super::{CaptureError, Captures, Running, recording, task};
@@ -14,7 +16,7 @@ use crate::captures::order;
 use crate::leases::Entered;
 use crate::replay::Stimulus;
 use base::id;
-use store::captures::{CaptureRecord, Status};
+use store::captures::{CaptureRecord, Kind, Status};
 
 /// A capture whose samples are still to come.
 const ONE: Usage = Usage { count: 1, bytes: 0 };
@@ -22,7 +24,8 @@ const ONE: Usage = Usage { count: 1, bytes: 0 };
 impl Captures {
     /// Check an order and start it. The record is durable when this returns; with it comes a sentence
     /// for each number of the order that the pod will change. `stimulus` is the waveform that a
-    /// measurement names, `job` the job that records. The capture is cancelled when the visit ends.
+    /// measurement names, `of` the job that records: without a name of its own, the capture has the name of job, run and
+    /// step. It is cancelled when the visit ends.
     ///
     /// # Errors
     /// The device is unknown, offline or busy; the order is out of bounds; there is no room; or the
@@ -32,7 +35,7 @@ impl Captures {
         entered: Entered,
         order: &order::Order,
         stimulus: Option<Stimulus>,
-        job: Option<&str>,
+        of: Option<OfJob>,
     ) -> Result<(CaptureRecord, Vec<String>), CaptureError> {
         let Entered {
             device,
@@ -42,12 +45,15 @@ impl Captures {
         let capabilities = device.capabilities().ok_or(CaptureError::Offline)?;
         let plan = Plan::check(order, capabilities, self.config.samples_max, stimulus)?;
         self.space.admit(0).map_err(CaptureError::Files)?;
+        let org = &device.record.org;
+        let name = self.name_of(order, of.as_ref(), (org, plan.kind)).await?;
+        let (job, origin) = of.map(|OfJob { job, origin }| (job, origin)).unzip();
         let record = CaptureRecord {
             id: id::ulid(&self.clock),
             org: device.record.org.clone(),
             device: device.record.id.clone(),
             kind: plan.kind,
-            name: order.name.clone(),
+            name,
             status: Status::Pending,
             error: None,
             created_ms: self.clock.now_ms(),
@@ -56,7 +62,8 @@ impl Captures {
             channels: recording::channels(&plan, capabilities),
             i2c: plan.i2c,
             size_bytes: None,
-            job: job.map(str::to_owned),
+            job,
+            origin,
         };
         let (cancel, cancelled) = watch::channel(false);
         self.check_free(&device.record.id, &pod)?;
@@ -101,6 +108,21 @@ impl Captures {
             .await
             .map_err(|_| CaptureError::State("the capture could not be started"))??;
         Ok((record, warnings))
+    }
+
+    /// The name that it was given, or else that of what of a job records, which nothing else has that the job recorded.
+    async fn name_of(
+        &self,
+        order: &order::Order,
+        of: Option<&OfJob>,
+        (org, kind): (&str, Kind),
+    ) -> Result<Option<String>, CaptureError> {
+        let Some(of) = of.filter(|_| order.name.is_none()) else {
+            return Ok(order.name.clone());
+        };
+        let made = self.store.captures_of_job(org, &of.job).await?;
+        let taken = made.iter().filter_map(|made| made.name.as_deref());
+        Ok(Some(name::in_job(of, kind, &taken.collect())))
     }
 
     /// Store a capture that begins, if there is room for one more.

@@ -10,6 +10,7 @@ use base::space::Space;
 use jobs::{Cancel, Live, Options, RunEnd, Runner, Task};
 use lab::blobs::Blobs;
 use lab::captures::Captures;
+use lab::captures::order::{OfJob, Origin};
 use lab::devices::{Device, Devices};
 use lab::flashing::Flashing;
 use lab::leases::{Ask, Caller, Claim, Leases, Shown};
@@ -20,10 +21,13 @@ use pod_sim::{SimConfig, SimPod, TargetConfig};
 use rig::{Hold, Lab, Rig, Wiring};
 use serde_json::{Value, json};
 use store::Store;
+use store::captures::CaptureRecord;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 const ORG: &str = "01ARYZ6S410000000000000000";
+const JOB: &str = "01ARYZ6S41000000000000000J";
+const RUN: &str = "smoke";
 const OWNER: &str = "org/jobs";
 const LEASE: &str = "job-1";
 
@@ -133,6 +137,11 @@ impl Bench {
         self
     }
 
+    /// What the job recorded.
+    pub(crate) fn recorded(&self) -> Vec<CaptureRecord> {
+        self.block_on(self.lab.captures.of_job(ORG, JOB)).unwrap()
+    }
+
     pub(crate) fn is_on(&self) -> bool {
         self.command(&json!({"cmd": "target_status"}))["efuse1"]["enabled"] == 1
     }
@@ -148,7 +157,14 @@ impl Bench {
     pub(crate) fn rig(&self) -> Rig {
         let hold = Hold {
             org: ORG.to_owned(),
-            job: None,
+            of: Some(OfJob {
+                job: JOB.to_owned(),
+                origin: Origin {
+                    run: RUN.to_owned(),
+                    attempt: 1,
+                    step: None,
+                },
+            }),
             device: self.device().record.id,
             name: "bench-1".to_owned(),
             lease_id: LEASE.to_owned(),

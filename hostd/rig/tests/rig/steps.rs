@@ -112,8 +112,19 @@ fn power() {
 
 fn analog() {
     let bench = Bench::new();
-    let ran = bench.run("      - capture: { kind: adc, rate: 500kHz, samples: 10000 }");
+    let steps = "      - { capture: { kind: adc, rate: 500kHz, samples: 10000 }, id: supply }
+      - capture: { kind: adc, rate: 500kHz, samples: 10 }
+      - capture: { kind: adc, rate: 500kHz, samples: 10 }";
+    let ran = bench.run(steps);
     assert_eq!(ran.end.outcome, Outcome::Passed);
+    let recorded = bench.recorded();
+    let names: Vec<&str> = recorded.iter().filter_map(|c| c.name.as_deref()).collect();
+    let job = recorded[0].job.as_deref().unwrap();
+    let of_steps = ["supply", "capture", "capture, attempt 1"];
+    assert_eq!(names, of_steps.map(|step| format!("{job} smoke: {step}")));
+    let origin = recorded[0].origin.as_ref().unwrap();
+    assert_eq!((&*origin.run, origin.attempt), ("smoke", 1));
+    assert_eq!(origin.step.as_deref(), Some("supply"));
     let picture = ran.end.steps[0].captures[0].picture.as_ref().unwrap();
     let evidence::result::Signal::Analog(columns, unit) = &picture.channels[0].signal else {
         panic!("{picture:?}");

@@ -5,12 +5,13 @@ use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, bail};
+use jobs::encoded;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use ureq::SendBody;
 
 use super::ended::text;
-use super::patience::Patience;
+use super::patience::{Patience, tell};
 use super::server::{Failed, Server, retried};
 
 /// What a server makes of a job, and the file that it becomes.
@@ -27,13 +28,19 @@ const ARTIFACTS: &str = "artifacts";
 /// Largest file.
 const FILE_BYTES_MAX: u64 = 4 << 30;
 
+/// Folder of the captures, likewise.
+const CAPTURES: &str = "captures";
+
+/// The status of what is not there any more.
+const NOT_FOUND: u16 = 404;
+
 /// Artifacts of one job.
 const ARTIFACTS_MAX: usize = 10_000;
 
 /// Bytes that are moved at once.
 const PIECE_BYTES: usize = 64 << 10;
 
-/// Fetches log, report, JUnit, timeline and artifacts. Returns their paths in the folder.
+/// Fetches log, report, JUnit, timeline, artifacts and captures. Returns their paths in the folder.
 ///
 /// # Errors
 /// The server does not give them, or the folder cannot be written to.
@@ -62,34 +69,53 @@ pub(super) fn fetch(
         get(&path, &file, Some(text(artifact, "sha256")))?;
         files.push(file);
     }
+    let record = server.get_json(&job, patience)?;
+    for (id, file) in captures_of(&record).map_err(Failed::Here)? {
+        let path = format!("{job}/{CAPTURES}/{}", encoded(id));
+        match get(&path, &file, None) {
+            Ok(()) => files.push(file),
+            // It gave way to newer ones meanwhile.
+            Err(Failed::Refused(refusal)) if refusal.status.as_u16() == NOT_FOUND => {
+                tell(&format!("the capture {file} is not kept any more"));
+            }
+            Err(failed) => return Err(failed),
+        }
+    }
     Ok(files)
+}
+
+/// The captures of a job of which there are files, and where these go, below the folder.
+fn captures_of(job: &Value) -> anyhow::Result<Vec<(&str, String)>> {
+    let captures = job["captures"].as_array();
+    let captures = captures.map_or(&[][..], Vec::as_slice).iter();
+    let done = captures.filter(|capture| capture["is_done"] == true);
+    done.map(|capture| {
+        let (run, name) = (text(capture, "run"), text(capture, "file"));
+        let file: PathBuf = [CAPTURES, run, name].iter().collect();
+        match file.to_str() {
+            Some(file) if is_below(run) && is_below(name) => {
+                Ok((text(capture, "id"), file.to_owned()))
+            }
+            _ => bail!("keep the capture {name:?} of {run:?}: its path leads out of the folder"),
+        }
+    })
+    .collect()
+}
+
+/// Whether a path stays below the folder that it is put to.
+fn is_below(path: &str) -> bool {
+    let mut parts = Path::new(path).components();
+    !path.is_empty() && parts.all(|part| matches!(part, Component::Normal(_)))
 }
 
 /// Where an artifact goes, below the folder.
 fn file_of(artifact: &Value) -> anyhow::Result<String> {
     let (run, name) = (text(artifact, "run"), text(artifact, "name"));
     let file: PathBuf = [ARTIFACTS, run, name].iter().collect();
-    let is_below = |path: &str| {
-        let mut parts = Path::new(path).components();
-        !path.is_empty() && parts.all(|part| matches!(part, Component::Normal(_)))
-    };
     match file.to_str() {
         Some(file) if is_below(run) && is_below(name) => Ok(file.to_owned()),
         _ => bail!("keep the artifact {name:?} of {run:?}: its path leads out of the folder"),
     }
-}
-
-/// A path below another one in a URL (RFC 3986, 3.3).
-fn encoded(path: &str) -> String {
-    let mut out = String::new();
-    for byte in path.bytes() {
-        match byte {
-            b'/' | b'-' | b'.' | b'_' | b'~' => out.push(byte.into()),
-            byte if byte.is_ascii_alphanumeric() => out.push(byte.into()),
-            byte => out += &format!("%{byte:02X}"),
-        }
-    }
-    out
 }
 
 /// Fetches one file whole, or leaves none.
@@ -167,8 +193,26 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_encoded_but_for_their_slashes() {
-        assert_eq!(encoded("a b/ü?#%.elf"), "a%20b/%C3%BC%3F%23%25.elf");
+    fn captures_stay_in_the_folder_and_are_those_that_have_files() {
+        let of = |run: &str, file: &str| {
+            json!({"captures": [
+                {"id": "1", "run": run, "file": file, "is_done": true},
+                {"id": "2", "run": "b", "file": "failed.sr", "is_done": false},
+            ]})
+        };
+        let found = of("b.f0", "boot.sr");
+        let found = captures_of(&found).unwrap();
+        assert_eq!(found, [("1", "captures/b.f0/boot.sr".to_owned())]);
+        for (run, file) in [
+            ("..", "x.sr"),
+            ("b", "../x.sr"),
+            ("b", "/etc/x.sr"),
+            ("", "x.sr"),
+        ] {
+            assert!(captures_of(&of(run, file)).is_err(), "{run} {file}");
+        }
+        // An earlier server tells of none.
+        assert_eq!(captures_of(&json!({})).unwrap(), []);
     }
 
     #[test]

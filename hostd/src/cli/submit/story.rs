@@ -160,7 +160,9 @@ impl Story {
         // How it ended is told at the end.
         if text(&job, "state") != "finished" && said != self.said {
             self.leave();
-            self.printer.note(&said);
+            let message = self.printer.once(text(&job, "message"));
+            let note = format!("{}: {message}", text(&job, "state"));
+            self.printer.note(&note);
             self.said = said;
         }
         self.printer.flush();

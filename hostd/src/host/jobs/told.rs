@@ -1,13 +1,14 @@
 //! Jobs in the words of the contract.
 
 use dispatch::{
-    BlockedDevice, EndedBecause, Obstacle, Outcome, State, Status, Verdict, WhyRun, axes, message,
-    outcome_of, outcome_of_run,
+    BlockedDevice, EndedBecause, JobCapture, Obstacle, Outcome, State, Status, Verdict, WhyRun,
+    axes, message, outcome_of, outcome_of_run,
 };
 use serde_json::{Value, json};
 
 use crate::host::bindings::hostd::host::jobs as w;
 use base::clock;
+use store::captures;
 use store::jobs::{Attempt, End, File, Job, Run};
 
 /// What followers are told of a job.
@@ -64,9 +65,11 @@ pub(super) fn head(job: &Job) -> w::Job {
         finished_at: job.finished_ms.map(clock::text),
         runs: Vec::new(),
         attempts: Vec::new(),
+        captures: Vec::new(),
     }
 }
 
+/// A job with its runs and attempts, but without what it recorded.
 pub(super) fn to_wit(job: &Job) -> w::Job {
     let runs = job.runs.iter().enumerate();
     let attempts = job.attempts.iter();
@@ -117,6 +120,23 @@ fn attempt_outcome(attempt: &Attempt) -> Outcome {
 fn told(end: Option<&End>) -> (Option<String>, String) {
     let code = end.map(|end| end.code.clone());
     (code, end.map(|end| end.message.clone()).unwrap_or_default())
+}
+
+pub(super) fn captured(capture: JobCapture) -> w::Captured {
+    let JobCapture {
+        record,
+        origin,
+        file,
+    } = capture;
+    w::Captured {
+        id: record.id,
+        run: origin.run,
+        attempt: origin.attempt,
+        step: origin.step,
+        name: record.name.unwrap_or_default(),
+        file,
+        is_done: record.status == captures::Status::Done,
+    }
 }
 
 pub(super) fn artifact((run, file, at_ms): (String, File, u64)) -> w::Artifact {

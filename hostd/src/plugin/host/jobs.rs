@@ -40,7 +40,8 @@ impl View<'_> {
     async fn shown(&self, id: &str) -> Result<String, Error> {
         self.0.acting.interface(Interface::Jobs)?;
         let job = self.0.job(id).await?;
-        Ok(shown::json(&job).to_string())
+        let recorded = self.0.recorded(&job).await?;
+        Ok(shown::json(&job, &recorded).to_string())
     }
 
     async fn tail(&self, id: &str, limit: u32) -> Result<Vec<String>, Error> {

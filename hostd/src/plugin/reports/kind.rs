@@ -159,7 +159,8 @@ impl Subject {
                 if job.queue.is_some() {
                     return Err(self.not_yet("the job has not ended; wait for it, or cancel it"));
                 }
-                Ok(jobs::shown::json(&job))
+                let recorded = sight.recorded(&job).await.map_err(told)?;
+                Ok(jobs::shown::json(&job, &recorded))
             }
             Self::Capture => {
                 let record = sight.capture(id).await.map_err(told)?;

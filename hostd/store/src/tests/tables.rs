@@ -1,6 +1,6 @@
 //! What single tables promise.
 
-use super::super::captures::{CaptureRecord, Kind, Listed, PAGE_MAX, Status};
+use super::super::captures::{CaptureRecord, Kind, Listed, OF_JOB_MAX, PAGE_MAX, Status};
 use super::super::codes::{self, Code};
 use super::super::devices::{DeviceRecord, DeviceWriteError};
 use super::super::handler_kv::{KEY_BYTES_MAX, SCAN_MAX, VALUE_BYTES_MAX};
@@ -143,6 +143,7 @@ fn capture(n: u32, org: &str, device: &str) -> CaptureRecord {
         i2c: Some((1, 2)),
         size_bytes: None,
         job: None,
+        origin: None,
     }
 }
 
@@ -230,6 +231,46 @@ async fn captures_of_a_job_are_listed_in_full_pages() {
         let other = Listed { org: OTHER, ..of };
         assert_eq!(store.captures_list(other, None, 3).await.unwrap(), []);
     }
+}
+
+#[tokio::test]
+async fn what_a_job_recorded_is_found_by_the_job() {
+    let store = Store::in_memory().unwrap();
+    let job = "01ARYZ6S40ZZZZZZZZZZZZZZZZ";
+    let of = async |org: &str, job: &str| -> Vec<u64> {
+        let found = store.captures_of_job(org, job).await.unwrap();
+        found.iter().map(|capture| capture.created_ms).collect()
+    };
+    for n in 0..6 {
+        let record = CaptureRecord {
+            job: (n % 2 == 0).then(|| job.to_owned()),
+            ..capture(n, ORG, "a")
+        };
+        store.capture_put(record).await.unwrap();
+    }
+    assert_eq!(of(ORG, job).await, [0, 2, 4]);
+    assert_eq!(of(OTHER, job).await, [0; 0]);
+    assert_eq!(of(ORG, "01ARYZ6S40").await, [0; 0]);
+    assert_eq!(page(&store, ORG, Some("a"), None).await, [5, 4, 3, 2]);
+    let id = capture(2, ORG, "a").id;
+    store.capture_delete(&id).await.unwrap();
+    assert_eq!(of(ORG, job).await, [0, 4]);
+    for n in 10..10 + u32::try_from(OF_JOB_MAX).unwrap() {
+        let record = CaptureRecord {
+            job: Some(job.to_owned()),
+            ..capture(n, ORG, "a")
+        };
+        store.capture_put(record).await.unwrap();
+    }
+    assert_eq!(of(ORG, job).await.len(), OF_JOB_MAX);
+}
+
+#[test]
+fn captures_of_earlier_versions_have_no_origin() {
+    let mut stored = serde_json::to_value(capture(1, ORG, "a")).unwrap();
+    stored["job"] = "01ARYZ6S40ZZZZZZZZZZZZZZZZ".into();
+    let read: CaptureRecord = serde_json::from_value(stored).unwrap();
+    assert_eq!(read.origin, None);
 }
 
 #[tokio::test]

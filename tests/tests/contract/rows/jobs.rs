@@ -159,6 +159,20 @@ fn evidence() -> Vec<Rows> {
             .success(200, call("/jobs/<job>/artifacts/fw.a/fw.bin"))
             .refusal(404, "not_found", call("/jobs/<job>/artifacts/fw.a/none"))
             .refusal(404, "not_found", call("/jobs/<job>/artifacts/fw/fw.bin")),
+        rows("jobs.capture")
+            .success(200, call("/jobs/<job.recorded>/captures/<capture.of-job>"))
+            .refusal(404, "not_found", call("/jobs/<job.recorded>/captures/none"))
+            .refusal(
+                404,
+                "not_found",
+                call("/jobs/<job>/captures/<capture.of-job>"),
+            )
+            .refusal(404, "not_found", call("/jobs/<job>/captures/<capture>"))
+            .refusal(
+                404,
+                "not_found",
+                call("/jobs/<missing>/captures/<capture.of-job>"),
+            ),
         rows("jobs.junit")
             .success(200, call("/jobs/<job>/junit.xml"))
             .refusal(409, "unfinished", call("/jobs/<job.waiting>/junit.xml"))

@@ -57,3 +57,25 @@ fn there_are_so_many_and_no_more() {
         b"[secret] [secret]"
     );
 }
+
+#[test]
+fn what_one_run_asks_for_counts_for_the_others_of_its_job() {
+    let first = secrets(&[]);
+    let masks = first.masks().clone();
+    let second = secrets(&[]).and(Words::default(), masks.clone());
+    let other = secrets(&[]);
+    assert_eq!(
+        (masks.bytes(), format!("{masks:?}")),
+        (0, "Masks(0)".to_owned())
+    );
+    shown(&first, "::add-mask::opensesame\n", 5);
+    let third = secrets(&[]).and(Words::default(), masks.clone());
+    for secrets in [&first, &second, &third] {
+        assert_eq!(secrets.redacted(b"a opensesame b"), b"a [secret] b");
+    }
+    assert_eq!(other.redacted(b"opensesame"), b"opensesame");
+    assert_eq!(
+        (masks.bytes(), format!("{masks:?}")),
+        (10, "Masks(1)".to_owned())
+    );
+}

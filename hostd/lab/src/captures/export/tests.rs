@@ -82,6 +82,7 @@ fn capture_at(
         i2c: None,
         size_bytes: None,
         job: None,
+        origin: None,
     };
     Reader::open(&files, record).unwrap()
 }

@@ -20,6 +20,7 @@ fn record(id: &str, status: Status) -> CaptureRecord {
         i2c: None,
         size_bytes: None,
         job: None,
+        origin: None,
     }
 }
 

@@ -55,6 +55,7 @@ fn record(channels: Vec<ChannelRecord>) -> CaptureRecord {
         i2c: None,
         size_bytes: None,
         job: None,
+        origin: None,
     }
 }
 

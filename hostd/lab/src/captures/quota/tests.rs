@@ -88,6 +88,7 @@ fn done(org: &str, n: u32, name: Option<&str>, mib: u64) -> CaptureRecord {
         i2c: None,
         size_bytes: Some(mib * MIB),
         job: None,
+        origin: None,
     }
 }
 
@@ -119,6 +120,22 @@ async fn the_oldest_without_a_name_give_way_and_no_more_than_needed() {
             bytes: (9 + 9) * MIB
         }
     );
+}
+
+/// Their steps have given them names, and no person.
+#[tokio::test]
+async fn those_of_jobs_give_way_though_they_have_names() {
+    let folder = Folder::new(AtQuota::Oldest);
+    let named = folder.put(done(ORG, 1, Some("keep"), 3)).await;
+    let of_job = CaptureRecord {
+        job: Some("01J".to_owned()),
+        ..done(ORG, 2, Some("01J b: boot"), 3)
+    };
+    folder.put(of_job).await;
+    let young = folder.put(done(ORG, 3, None, 3)).await;
+    let captures = folder.open(Clock::system()).await;
+    captures.claim(ORG, mib(3)).await.unwrap();
+    assert_eq!(folder.left().await, [named, young]);
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! A capture in the words of the contract. Its JSON is that of the first-party endpoints.
 
 use serde_json::{Map, Value, json};
-use store::captures::{CaptureRecord, ChannelRecord};
+use store::captures::{CaptureRecord, ChannelRecord, Origin};
 
 use super::offers::captures::Channel;
 use base::clock;
@@ -27,6 +27,13 @@ pub(in crate::plugin) fn json(record: &CaptureRecord) -> Value {
             record.finished_ms.map(|ms| json!(clock::text(ms))),
         ),
         ("trigger", record.triggered.map(trigger)),
+        (
+            "job",
+            record
+                .job
+                .as_ref()
+                .map(|job| of_job(job, record.origin.as_ref())),
+        ),
     ];
     for (name, value) in optional {
         if let Some(value) = value {
@@ -34,6 +41,19 @@ pub(in crate::plugin) fn json(record: &CaptureRecord) -> Value {
         }
     }
     Value::Object(members)
+}
+
+/// The job that recorded it, and what of it as far as that is known.
+fn of_job(job: &str, origin: Option<&Origin>) -> Value {
+    let mut told = json!({"id": job});
+    if let Some(origin) = origin {
+        told["run"] = json!(origin.run);
+        told["attempt"] = json!(origin.attempt);
+        if let Some(step) = &origin.step {
+            told["step"] = json!(step);
+        }
+    }
+    told
 }
 
 /// There is no pre-trigger: the instant at which it fires becomes sample 0.

@@ -1,13 +1,14 @@
 //! A job in the words of the first-party endpoint.
 
-use dispatch::{Outcome, axes, message, outcome_of, outcome_of_run};
+use dispatch::{JobCapture, Outcome, axes, message, outcome_of, outcome_of_run};
 use serde_json::{Value, json};
+use store::captures::Status;
 use store::jobs::{Attempt, End, Job, Run};
 
 use base::clock;
 
 /// The members that `GET /api/jobs/{id}` shows.
-pub(in crate::plugin) fn json(job: &Job) -> Value {
+pub(in crate::plugin) fn json(job: &Job, recorded: &[JobCapture]) -> Value {
     let axes = axes(job);
     let archive = job.archive.as_ref().map(|archive| {
         json!({
@@ -39,6 +40,24 @@ pub(in crate::plugin) fn json(job: &Job) -> Value {
         "finished_at": job.finished_ms.map(clock::text),
         "runs": runs,
         "attempts": attempts,
+        "captures": recorded.iter().map(capture).collect::<Vec<_>>(),
+    })
+}
+
+fn capture(capture: &JobCapture) -> Value {
+    let JobCapture {
+        record,
+        origin,
+        file,
+    } = capture;
+    json!({
+        "id": record.id,
+        "run": origin.run,
+        "attempt": origin.attempt,
+        "step": origin.step,
+        "name": record.name,
+        "file": file,
+        "is_done": record.status == Status::Done,
     })
 }
 
