@@ -57,12 +57,13 @@ pub(crate) const ROUTE: Route = Route {
 members! {
     #[derive(Debug, PartialEq)]
     struct Asked {
-        /// `vcd`: value change dump (IEEE 1364); a unit of time is exact where the rates allow it, and
-        /// otherwise one sample (or the largest part of one that fits both kinds of samples), with the
-        /// rates in comments. `sr`: sigrok session, for sigrok-cli and PulseView; one kind of channels.
-        /// `csv`: a row for each change of a logic channel and each analog sample. `wav`: analog samples
-        /// as 16-bit PCM over the converter's range. `bin`: bare samples, little-endian: logic in the
-        /// fewest bytes with a bit for each channel, analog as u16 counts; one kind of channels.
+        /// `vcd`: value change dump (IEEE 1364); times are exact where a unit of time fits the rates, and
+        /// otherwise the nearest nanosecond (finer above 100 MHz, coarser below 1 MHz), with the rates in
+        /// comments. `sr`: sigrok session, for sigrok-cli and PulseView; at the fastest channel's rate, at which
+        /// samples of slower ones are repeated. `csv`: a row for each change of a logic channel and each analog
+        /// sample. `wav`: analog samples as 16-bit PCM over the converter's range. `bin`: bare samples,
+        /// little-endian: logic in the fewest bytes with a bit for each channel, analog as u16 counts; one kind of
+        /// channels. `sr` and `wav` say rates in whole hertz; a capture whose rate is not near one is refused.
         format: Format = required(FORMATS.shape()),
         /// Which channels; all that the format can hold when it is left out, and the logic channels where
         /// it holds one kind.

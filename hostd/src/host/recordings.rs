@@ -68,9 +68,10 @@ impl Host for View<'_> {
             .map_err(refusal)?;
         let plan = Export::plan(&reader, to_format(format), content.map(to_content));
         let export = plan.map_err(|error| match error {
-            ExportError::Lacks(_) | ExportError::TooLong { .. } => {
-                Error::WrongState(error.to_string())
-            }
+            ExportError::Lacks(_)
+            | ExportError::TooLong { .. }
+            | ExportError::Uneven { .. }
+            | ExportError::Rate { .. } => Error::WrongState(error.to_string()),
             other => Error::Other(internal(self.context, "recordings", &other)),
         })?;
         let media_type = export.content_type().to_owned();

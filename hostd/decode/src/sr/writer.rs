@@ -27,7 +27,10 @@ pub struct Writer {
     logic: usize,
     directory: Vec<u8>,
     entries: u16,
+    /// Blocks of logic samples so far.
     blocks: u32,
+    /// Those of each analog channel: readers look for each channel's from 1 on.
+    analog_blocks: Vec<u32>,
     deflater: Compressor,
 }
 
@@ -57,6 +60,7 @@ impl Writer {
             directory: Vec::new(),
             entries: 0,
             blocks: 0,
+            analog_blocks: vec![0; layout.analog.len()],
             deflater: Compressor::new(CompressionLvl::default()),
         };
         writer.entry("version", b"2");
@@ -79,10 +83,11 @@ impl Writer {
 
     /// Appends a block of samples of an analog channel, given by its index in the layout.
     pub fn add_analog(&mut self, channel: usize, samples: &[f32]) {
-        self.blocks += 1;
+        self.analog_blocks[channel] += 1;
+        let block = self.analog_blocks[channel];
         let bytes: Vec<u8> = samples.iter().flat_map(|s| s.to_le_bytes()).collect();
         let number = self.logic + channel + 1;
-        self.entry(&format!("analog-1-{number}-{}", self.blocks), &bytes);
+        self.entry(&format!("analog-1-{number}-{block}"), &bytes);
     }
 
     /// The bytes that became final since the last call, to append to the file.

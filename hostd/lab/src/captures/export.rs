@@ -17,6 +17,9 @@ mod wav;
 /// Samples unpacked at a time.
 const CHUNK_SAMPLES: usize = 1 << 20;
 
+/// How far the rate that a file says may be from the capture's, as a part of it: less than clocks differ.
+const RATE_ERROR_MAX: f64 = 1e-5;
+
 /// A kind of file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
@@ -47,6 +50,15 @@ pub enum ExportError {
     Lacks(&'static str),
     #[error("a WAV file holds at most {max} samples, this capture has {samples}")]
     TooLong { samples: u64, max: u64 },
+    #[error(
+        "at the rate of its fastest channel this capture has {samples} samples, a session with both kinds of channels \
+         holds at most {max}; take them apart, with `content=logic` and `content=analog`"
+    )]
+    Uneven { samples: u64, max: u64 },
+    #[error(
+        "a file of this format says a rate in whole hertz, this capture has {rate_hz} Hz; take `vcd` or `csv`"
+    )]
+    Rate { rate_hz: f64 },
     #[error("read the capture")]
     Read(#[from] ReadError),
     #[error("send the file")]
@@ -80,8 +92,8 @@ impl Export {
         let content = match (format, asked) {
             (Format::Wav, None | Some(Content::Both)) => Content::Analog,
             (Format::Wav, Some(Content::Logic)) => return Err(ExportError::Lacks("analog")),
-            // One rate and one sample size per file.
-            (Format::Sr | Format::Bin, None | Some(Content::Both)) if logic => Content::Logic,
+            // One sample size per file.
+            (Format::Bin, None | Some(Content::Both)) if logic => Content::Logic,
             (_, None | Some(Content::Both)) if !logic => Content::Analog,
             (_, None | Some(Content::Both)) if !analog => Content::Logic,
             (_, None) => Content::Both,
@@ -93,8 +105,10 @@ impl Export {
         if content != Content::Logic && !analog {
             return Err(ExportError::Lacks("analog"));
         }
-        if format == Format::Wav {
-            wav::check(reader)?;
+        match format {
+            Format::Wav => wav::check(reader)?,
+            Format::Sr => drop(sr::check(reader, content)?),
+            Format::Vcd | Format::Csv | Format::Bin => {}
         }
         Ok(Self { format, content })
     }
@@ -126,6 +140,18 @@ impl Export {
             (Format::Bin, _) => raw::logic(reader, |bytes| Ok(out.write_all(bytes)?)),
         }
     }
+}
+
+/// A rate in whole hertz.
+///
+/// # Errors
+/// There is none near it.
+fn whole_rate(rate_hz: f64) -> Result<u64, ExportError> {
+    let whole = timeline::whole(rate_hz).max(1);
+    let is_near = (timeline::float(whole) - rate_hz).abs() <= rate_hz * RATE_ERROR_MAX;
+    is_near
+        .then_some(whole)
+        .ok_or(ExportError::Rate { rate_hz })
 }
 
 #[cfg(test)]

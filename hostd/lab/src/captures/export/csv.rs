@@ -4,7 +4,7 @@
 use std::io::Write;
 
 use super::super::reader::Reader;
-use super::timeline::{Step, Tick, walk};
+use super::timeline::{EXPONENT_MAX, Step, Ticks, walk};
 use super::{Content, ExportError};
 use store::captures::ChannelRecord;
 
@@ -15,9 +15,9 @@ pub(super) fn write(
 ) -> Result<(), ExportError> {
     let channels = reader.channels_of(content);
     let rates: Vec<f64> = channels.iter().map(|c| c.sample_rate_hz).collect();
-    let exponent = Tick::exact(&rates).unwrap_or(Tick::EXPONENT_MAX);
+    let ticks = Ticks::exact(&rates).unwrap_or_else(|| Ticks::new(EXPONENT_MAX, &rates));
     let mut rows = Rows {
-        exponent,
+        exponent: ticks.exponent,
         logic: channels.iter().filter(|c| c.la.is_some()).count(),
         analog: channels.iter().find(|c| c.la.is_none()).copied(),
         levels: 0,
@@ -35,9 +35,7 @@ pub(super) fn write(
         write!(out, ",{}", quoted(&format!("{}{unit}", channel.name)))?;
     }
     write!(out, "\r\n")?;
-    let end = walk(reader, content, Tick::Decimal(exponent), |step| {
-        rows.row(step, out)
-    })?;
+    let end = walk(reader, content, ticks, |step| rows.row(step, out))?;
     // How long the last state lasted.
     let last = Step {
         at: end,

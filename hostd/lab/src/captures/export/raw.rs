@@ -11,6 +11,15 @@ pub(super) fn unit_bytes(channels: usize) -> usize {
 /// Show all logic samples to `take`, little-endian, bit `i` being channel `i`.
 pub(super) fn logic(
     reader: &Reader,
+    take: impl FnMut(&[u8]) -> Result<(), ExportError>,
+) -> Result<(), ExportError> {
+    logic_at(reader, |sample| sample, take)
+}
+
+/// Likewise, each from its place in the file up to the place of the next.
+pub(super) fn logic_at(
+    reader: &Reader,
+    place: impl Fn(u64) -> u64,
     mut take: impl FnMut(&[u8]) -> Result<(), ExportError>,
 ) -> Result<(), ExportError> {
     let segment = reader.logic()?;
@@ -23,10 +32,11 @@ pub(super) fn logic(
     let mut at = 0;
     for edge in segment.edges(&channels, 1, segment.samples()) {
         let (sample, next) = edge?;
-        chunk.fill(word, sample - at, &mut take)?;
-        (at, word) = (sample, next);
+        let here = place(sample);
+        chunk.fill(word, here - at, &mut take)?;
+        (at, word) = (here, next);
     }
-    chunk.fill(word, segment.samples() - at, &mut take)?;
+    chunk.fill(word, place(segment.samples()) - at, &mut take)?;
     chunk.flush(&mut take)
 }
 

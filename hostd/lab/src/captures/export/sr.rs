@@ -1,12 +1,38 @@
 //! sigrok session files: what sigrok-cli and PulseView open.
+//!
+//! A session has one sample rate. Of a capture with logic and analog channels it is the faster of the two, and each sample
+//! of the slower is repeated up to the next.
 
 use std::io::Write;
 
 use decode::sr::{Layout, Writer};
 
 use super::super::reader::Reader;
-use super::{Content, ExportError, raw};
+use super::timeline::{Rate, Timing};
+use super::{CHUNK_SAMPLES, Content, ExportError, raw, whole_rate};
 use store::captures::ChannelRecord;
+
+/// Samples of one channel in a file with both kinds: repeating them costs time, though hardly any bytes.
+const BOTH_SAMPLES_MAX: u64 = 1 << 32;
+
+/// The file's rate, in whole hertz.
+///
+/// # Errors
+/// There is none near the capture's, or it makes too many samples of the slower channels.
+pub(super) fn check(reader: &Reader, content: Content) -> Result<u64, ExportError> {
+    let channels = reader.channels_of(content);
+    let (timing, to) = timing(&channels);
+    let samples = channels.iter().map(|channel| {
+        let rate = timing.rate(channel.sample_rate_hz);
+        rate.place(channel.samples, to)
+    });
+    let samples = samples.max().unwrap_or(0);
+    let max = BOTH_SAMPLES_MAX;
+    if content == Content::Both && samples > max {
+        return Err(ExportError::Uneven { samples, max });
+    }
+    whole_rate(fastest(&channels))
+}
 
 pub(super) fn write(
     reader: &Reader,
@@ -14,36 +40,87 @@ pub(super) fn write(
     out: &mut dyn Write,
 ) -> Result<(), ExportError> {
     let channels = reader.channels_of(content);
-    let names: Vec<&str> = channels.iter().map(|c| c.name.as_str()).collect();
-    let rate = channels.first().map_or(1.0, |c| c.sample_rate_hz);
-    if content == Content::Analog {
-        let mut writer = Writer::with_layout(&Layout {
-            sample_rate_hz: whole(rate),
-            logic: &[],
-            unit_size: 1,
-            analog: &names,
-        });
-        let channel = channels[0];
-        raw::analog(reader, |counts| {
-            let values: Vec<f32> = counts.iter().map(|c| value(channel, *c)).collect();
-            writer.add_analog(0, &values);
-            Ok(out.write_all(&writer.take())?)
-        })?;
-        out.write_all(&writer.finish())?;
-        return Ok(());
-    }
+    let names = |is_logic: bool| -> Vec<&str> {
+        let kind = channels.iter().filter(|c| c.la.is_some() == is_logic);
+        kind.map(|c| c.name.as_str()).collect()
+    };
+    let (logic, analog) = (names(true), names(false));
     let mut writer = Writer::with_layout(&Layout {
-        sample_rate_hz: whole(rate),
-        logic: &names,
-        unit_size: raw::unit_bytes(names.len()),
-        analog: &[],
+        sample_rate_hz: check(reader, content)?,
+        logic: &logic,
+        unit_size: raw::unit_bytes(logic.len()),
+        analog: &analog,
     });
-    raw::logic(reader, |bytes| {
-        writer.add(bytes);
-        Ok(out.write_all(&writer.take())?)
-    })?;
+    let (timing, to) = timing(&channels);
+    if let Some(channel) = channels.iter().find(|c| c.la.is_some()) {
+        let rate = timing.rate(channel.sample_rate_hz);
+        raw::logic_at(
+            reader,
+            |sample| rate.place(sample, to),
+            |bytes| {
+                writer.add(bytes);
+                Ok(out.write_all(&writer.take())?)
+            },
+        )?;
+    }
+    if let Some(channel) = channels.iter().find(|c| c.la.is_none()) {
+        let rate = timing.rate(channel.sample_rate_hz);
+        write_analog(
+            reader,
+            channel,
+            |sample| rate.place(sample, to),
+            |values| {
+                writer.add_analog(0, values);
+                Ok(out.write_all(&writer.take())?)
+            },
+        )?;
+    }
     out.write_all(&writer.finish())?;
     Ok(())
+}
+
+/// Shows all analog samples to `take`, each from its place in the file up to the place of the next.
+fn write_analog(
+    reader: &Reader,
+    channel: &ChannelRecord,
+    place: impl Fn(u64) -> u64,
+    mut take: impl FnMut(&[f32]) -> Result<(), ExportError>,
+) -> Result<(), ExportError> {
+    let mut values = Vec::new();
+    let (mut sample, mut at) = (0, 0);
+    raw::analog(reader, |counts| {
+        for count in counts {
+            sample += 1;
+            let until = place(sample);
+            while at < until {
+                let room = CHUNK_SAMPLES - values.len();
+                let now = usize::try_from(until - at).unwrap_or(room).min(room);
+                values.resize(values.len() + now, value(channel, *count));
+                at += now as u64;
+                if values.len() == CHUNK_SAMPLES {
+                    take(&values)?;
+                    values.clear();
+                }
+            }
+        }
+        Ok(())
+    })?;
+    match values.is_empty() {
+        true => Ok(()),
+        false => take(&values),
+    }
+}
+
+/// What the rates of the channels mean, and that of the fastest.
+fn timing(channels: &[&ChannelRecord]) -> (Timing, Rate) {
+    let rates: Vec<f64> = channels.iter().map(|c| c.sample_rate_hz).collect();
+    let timing = Timing::of(&rates);
+    (timing, timing.rate(fastest(channels)))
+}
+
+fn fastest(channels: &[&ChannelRecord]) -> f64 {
+    let rates = channels.iter().map(|channel| channel.sample_rate_hz);
+    rates.fold(0.0, f64::max)
 }
 
 #[expect(
@@ -52,14 +129,4 @@ pub(super) fn write(
 )]
 fn value(channel: &ChannelRecord, count: u16) -> f32 {
     channel.value(count) as f32
-}
-
-/// The format has only whole hertz.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "rates are positive and far below 2^63"
-)]
-fn whole(rate_hz: f64) -> u64 {
-    rate_hz.round().max(1.0) as u64
 }

@@ -30,7 +30,7 @@ pub(super) fn write(
         levels: None,
         count: None,
     };
-    let end = walk(reader, content, scale.tick, |step| dump.step(step, out))?;
+    let end = walk(reader, content, scale.ticks, |step| dump.step(step, out))?;
     writeln!(out, "#{end}")?;
     Ok(())
 }
@@ -41,14 +41,13 @@ fn header(channels: &[&ChannelRecord], scale: Scale, out: &mut dyn Write) -> std
         let channel = channels.iter().find(|c| c.la.is_some() == is_logic);
         if let Some(channel) = channel {
             let kind = if is_logic { "logic" } else { "analog" };
-            let told = scale.told(channel.sample_rate_hz);
-            writeln!(out, "$comment {kind} samples: {told} $end")?;
+            let rate = scale.described(channel.sample_rate_hz);
+            writeln!(out, "$comment {kind} samples: {rate} $end")?;
         }
     }
     if !scale.is_exact {
-        let hz = scale.tick.hz();
-        let text = "s, which the format cannot say; the timescale is the nearest it can";
-        writeln!(out, "$comment a tick is 1/{hz} {text} $end")?;
+        let text = "samples are at no whole ticks: each time is the nearest";
+        writeln!(out, "$comment {text} $end")?;
     }
     writeln!(out, "$timescale {} $end", scale.timescale())?;
     writeln!(out, "$scope module capture $end")?;

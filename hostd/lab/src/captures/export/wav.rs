@@ -16,20 +16,22 @@ const SAMPLES_MAX: u64 = ((u32::MAX - HEADER_BYTES) / 2) as u64;
 const MIDDLE: u16 = 0x8000;
 
 pub(super) fn check(reader: &Reader) -> Result<(), ExportError> {
-    let samples = reader.analog()?.samples();
+    let segment = reader.analog()?;
+    let samples = segment.samples();
     if samples > SAMPLES_MAX {
         return Err(ExportError::TooLong {
             samples,
             max: SAMPLES_MAX,
         });
     }
+    whole_rate(segment.sample_rate_hz())?;
     Ok(())
 }
 
 pub(super) fn write(reader: &Reader, out: &mut dyn Write) -> Result<(), ExportError> {
     let segment = reader.analog()?;
     let data = u32::try_from(segment.samples() * 2).expect("the length was checked");
-    out.write_all(&header(rate(segment.sample_rate_hz()), data))?;
+    out.write_all(&header(whole_rate(segment.sample_rate_hz())?, data))?;
     raw::analog(reader, |counts| {
         let signed: Vec<u16> = counts.iter().map(|count| count ^ MIDDLE).collect();
         Ok(out.write_all(&raw::le_bytes(&signed))?)
@@ -52,12 +54,8 @@ fn header(rate_hz: u32, data_bytes: u32) -> Vec<u8> {
     header
 }
 
-/// The format has only whole hertz.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "clamped to what fits"
-)]
-fn rate(hz: f64) -> u32 {
-    hz.round().clamp(1.0, f64::from(u32::MAX)) as u32
+/// The rate as the format has it: whole hertz, in 32 bits.
+fn whole_rate(rate_hz: f64) -> Result<u32, ExportError> {
+    let whole = super::whole_rate(rate_hz)?;
+    u32::try_from(whole).map_err(|_| ExportError::Rate { rate_hz })
 }
