@@ -13,7 +13,7 @@ mod order;
 mod stackup;
 mod table;
 
-pub use copper::{Fill, Forms, Hole, Pad, Track, Via};
+pub use copper::{Fill, Forms, Hole, Pad, Pin, Track, Via};
 pub use footprint::{Footprint, Side};
 pub use layer::{Layer, LayerSet};
 pub use net::{Net, NetKind, Speed};

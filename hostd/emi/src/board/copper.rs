@@ -49,6 +49,34 @@ pub enum Hole {
 /// Forms of copper, and the layers that have each of them.
 pub type Forms = Vec<(LayerSet, Vec<Shape>)>;
 
+/// What a part does at a pin, as its symbol says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Pin {
+    /// The file does not say, or the pin is passive.
+    #[default]
+    Unknown,
+    /// It takes a supply.
+    PowerIn,
+    /// It makes a supply.
+    PowerOut,
+    /// It drives a signal or listens to one.
+    Signal,
+}
+
+impl Pin {
+    /// Of KiCad's type of a pin.
+    pub fn of_kicad(name: &str) -> Self {
+        // What is not connected is marked besides: `input+no_connect`.
+        match name.split('+').next().unwrap_or_default() {
+            "power_in" => Self::PowerIn,
+            "power_out" => Self::PowerOut,
+            "input" | "output" | "bidirectional" | "tri_state" | "open_collector"
+            | "open_emitter" => Self::Signal,
+            _ => Self::Unknown,
+        }
+    }
+}
+
 /// A pad of a part.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pad {
@@ -56,6 +84,8 @@ pub struct Pad {
     pub number: String,
     /// The part's function of the pin, if the file says.
     pub function: String,
+    /// What the part does there.
+    pub pin: Pin,
     /// Its middle.
     pub at: Point,
     /// Its copper, on all layers that `elsewhere` does not name.

@@ -22,6 +22,8 @@ pub struct Footprint {
     pub value: String,
     /// The footprint's name in its library.
     pub library: String,
+    /// Whether the file says that it is left out when boards are assembled.
+    pub is_left_out: bool,
     /// Where it is mounted.
     pub side: Side,
     /// Where it is.

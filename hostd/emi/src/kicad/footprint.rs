@@ -27,6 +27,7 @@ impl Reader<'_> {
                 .and_then(Expr::text)
                 .unwrap_or_default()
                 .into_owned(),
+            is_left_out: is_left_out(item),
             side,
             at,
             ..Footprint::default()
@@ -45,6 +46,12 @@ impl Reader<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether it says that it is not populated: an attribute from KiCad 7 on.
+fn is_left_out(item: Expr<'_>) -> bool {
+    let attributes = item.find("attr").into_iter().flat_map(Expr::rest);
+    attributes.into_iter().any(|word| word.raw() == Some("dnp"))
 }
 
 /// A text of a footprint: a property from KiCad 8, a drawn text before.

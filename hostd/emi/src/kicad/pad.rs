@@ -1,7 +1,7 @@
 //! Pads of all shapes. A pad's angle is absolute; its place turns with its footprint.
 
 use super::{Reader, fields};
-use crate::board::{Forms, Hole, LayerSet, Pad};
+use crate::board::{Forms, Hole, LayerSet, Pad, Pin};
 use crate::geometry::{Bounds, Point, Shape};
 use crate::open::OpenError;
 use crate::sexp::Expr;
@@ -55,6 +55,7 @@ impl Reader<'_> {
                 .unwrap_or_default()
                 .into_owned(),
             function: item.value("pinfunction").unwrap_or_default().into_owned(),
+            pin: Pin::of_kicad(&item.value("pintype").unwrap_or_default()),
             at: at + offset.rotated(degrees),
             shapes,
             elsewhere,

@@ -381,6 +381,7 @@ fn pad(at: Point, shapes: Vec<Shape>, layers: LayerSet, hole: Hole, net: NetId) 
     Pad {
         number: String::new(),
         function: String::new(),
+        pin: crate::board::Pin::Unknown,
         at,
         shapes,
         elsewhere: Vec::new(),
