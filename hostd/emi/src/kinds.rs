@@ -1,13 +1,13 @@
-//! What nets carry and how fast they are: what the rules file says, then the net class, then the words of the name, then
-//! what the copper is.
+//! What nets carry and how fast they are: what the rules file says, then the net class, then what pins, pours and capacitors
+//! say, beside the words of the name.
 
-use crate::board::{Board, NetKind, Speed};
+mod evidence;
+
+use crate::board::{Board, NetId, NetKind, Speed};
 use crate::observer::{Cancelled, Watch};
 use crate::settings::Settings;
-use crate::words;
-
-/// A fill is a plane, and its net a supply, if it covers this part of the board.
-const PLANE_PART: f64 = 0.25;
+use crate::words::{self, Interface};
+use evidence::evidence;
 
 /// Sets kind and speed of every net.
 pub(crate) fn classify(
@@ -15,8 +15,9 @@ pub(crate) fn classify(
     settings: &Settings,
     watch: &Watch<'_>,
 ) -> Result<(), Cancelled> {
-    let planes = nets_of_planes(board);
-    let mates = mates(board);
+    // Capacitors to ground tell of supplies, so grounds come first.
+    let grounds = grounds(board, settings);
+    let seen = evidence(board, &grounds);
     for (id, net) in board.nets.iter_mut().enumerate() {
         // A net meets every group's pattern.
         watch.go_on()?;
@@ -25,23 +26,66 @@ pub(crate) fn classify(
             continue;
         }
         let declared = settings.kind(net);
-        let of_class = net.classes.iter().find_map(|class| {
-            let words = words::of_text(class);
-            kind_of(&words).map(|kind| (kind, format!("net class {class}")))
-        });
-        let of_name =
-            || kind_of(&words::of_net(&net.name)).map(|kind| (kind, "its name".to_owned()));
-        let of_copper = || planes[id].then(|| (NetKind::Power, "a plane of its own".to_owned()));
-        let kind = declared.map(|kind| (kind, "the rules file".to_owned()));
-        let found = kind.or(of_class).or_else(of_name).or_else(of_copper);
+        let declared = declared.map(|kind| (kind, "the rules file".to_owned()));
+        let found = declared
+            .or_else(|| of_class(&net.classes))
+            .or_else(|| seen[id].kind(&words::of_net(&net.name)));
         (net.kind, net.because) = found.unwrap_or_default();
+    }
+    speeds(board, settings, watch)
+}
+
+/// What the classes of a net say.
+fn of_class(classes: &[String]) -> Option<(NetKind, String)> {
+    classes.iter().find_map(|class| {
+        let words = words::of_text(class);
+        let any = |is: fn(&str) -> bool| words.iter().any(|word| is(word));
+        let kind = if any(words::is_about_supply) {
+            None
+        } else if any(words::is_ground) {
+            Some(NetKind::Ground)
+        } else {
+            let is_power =
+                any(words::is_supply) || words.iter().any(|w| w == "POWER" || w == "PWR");
+            is_power.then_some(NetKind::Power)
+        };
+        kind.map(|kind| (kind, format!("net class {class}")))
+    })
+}
+
+/// Which nets are grounds by what is declared and by their names.
+fn grounds(board: &Board, settings: &Settings) -> Vec<bool> {
+    let is_ground = |net: &crate::board::Net| {
+        let declared = settings
+            .kind(net)
+            .or_else(|| of_class(&net.classes).map(|(kind, _)| kind));
+        declared.map_or_else(
+            || evidence::names_ground(&words::of_net(&net.name)),
+            |kind| kind == NetKind::Ground,
+        )
+    };
+    board.nets.iter().map(is_ground).collect()
+}
+
+fn speeds(board: &mut Board, settings: &Settings, watch: &Watch<'_>) -> Result<(), Cancelled> {
+    let mates = fast_mates(board);
+    let clocks = |net: NetId| settings.is_clock(&board.nets[net].name);
+    let mut is_behind = vec![false; board.nets.len()];
+    for (_, net) in behind(board, clocks) {
+        is_behind[net] = true;
+    }
+    for (id, net) in board.nets.iter_mut().enumerate() {
+        watch.go_on()?;
+        if net.kind == NetKind::None {
+            continue;
+        }
         let class_says = |is: fn(&str) -> bool| {
             let mut words = net.classes.iter().flat_map(|class| words::of_text(class));
             words.any(|word| is(&word))
         };
         net.speed = if let Some(speed) = settings.speed(net) {
             speed
-        } else if class_says(words::is_fast_class) || mates[id] {
+        } else if class_says(words::is_fast_class) || mates[id] || is_behind[id] {
             Speed::Fast
         } else if class_says(words::is_slow_class) {
             Speed::Slow
@@ -52,49 +96,55 @@ pub(crate) fn classify(
     Ok(())
 }
 
-/// What some words say; a name that only tells of a supply is a signal's.
-fn kind_of(words: &[String]) -> Option<NetKind> {
-    let any = |is: fn(&str) -> bool| words.iter().any(|word| is(word));
-    if any(words::is_about_supply) {
-        None
-    } else if any(words::is_ground) {
-        Some(NetKind::Ground)
-    } else if any(words::is_supply) {
-        Some(NetKind::Power)
-    } else {
-        None
+/// The nets that go on behind a resistor in series with one of some nets, each after that net.
+pub(crate) fn behind(board: &Board, is_meant: impl Fn(NetId) -> bool) -> Vec<(NetId, NetId)> {
+    let is_signal = |net: NetId| board.nets[net].kind == NetKind::Signal;
+    let resistors = board.footprints.iter();
+    let resistors = resistors.filter(|part| part.is_series_resistor());
+    let mut found = Vec::new();
+    for part in resistors {
+        let [first, second] = part.nets[..] else {
+            continue;
+        };
+        for (net, other) in [(first, second), (second, first)] {
+            if is_meant(net) && !is_meant(other) && is_signal(other) {
+                found.push((net, other));
+            }
+        }
     }
+    found.sort_unstable();
+    found.dedup();
+    found
 }
 
-/// Which nets have a fill that covers much of the board.
-fn nets_of_planes(board: &Board) -> Vec<bool> {
-    let area = board.area();
-    let mut is_plane = vec![false; board.nets.len()];
-    for fill in &board.fills {
-        is_plane[fill.net] |= PLANE_PART * area < fill.area;
-    }
-    is_plane
-}
-
-/// Which nets are one of a pair, by the names of both.
-fn mates(board: &Board) -> Vec<bool> {
+/// Which nets are one of a pair that may be fast, by the names of both.
+fn fast_mates(board: &Board) -> Vec<bool> {
     let mut is_mate = vec![false; board.nets.len()];
     for (positive, negative) in pairs(board) {
-        (is_mate[positive], is_mate[negative]) = (true, true);
+        let is_slow = words::interface(&board.nets[positive].name) == Interface::Slow;
+        if !is_slow {
+            (is_mate[positive], is_mate[negative]) = (true, true);
+        }
     }
     is_mate
 }
 
-/// The pairs of a board, positive net first.
-pub(crate) fn pairs(board: &Board) -> Vec<(usize, usize)> {
+/// The pairs of a board, positive net first: signals with names that belong together.
+pub(crate) fn pairs(board: &Board) -> Vec<(NetId, NetId)> {
     // Nets are in the order of their names.
-    let find = |name: &str| {
+    let find = |name: &String| {
         board
             .nets
             .binary_search_by(|net| net.name.as_str().cmp(name))
             .ok()
     };
+    let is_signal = |id: &NetId| board.nets[*id].kind == NetKind::Signal;
     let nets = board.nets.iter().enumerate();
-    nets.filter_map(|(id, net)| Some((id, find(&words::mate(&net.name)?)?)))
-        .collect()
+    let signals = nets.filter(|(id, _)| is_signal(id));
+    let pairs = signals.filter_map(|(id, net)| {
+        let mates = words::mates(&net.name);
+        let mate = mates.iter().filter_map(find).find(is_signal)?;
+        Some((id, mate))
+    });
+    pairs.collect()
 }

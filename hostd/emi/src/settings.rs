@@ -201,9 +201,14 @@ impl Settings {
             .collect()
     }
 
+    /// Whether the net of that name is a declared clock.
+    pub(crate) fn is_clock(&self, net: &str) -> bool {
+        self.clocks.iter().any(|clock| clock.net == net)
+    }
+
     /// A declared speed; clocks are fast.
     pub(crate) fn speed(&self, net: &Net) -> Option<Speed> {
-        let is_clock = self.clocks.iter().any(|clock| clock.net == net.name);
+        let is_clock = self.is_clock(&net.name);
         let matching = self
             .groups
             .iter()

@@ -53,10 +53,40 @@ pub(crate) fn is_supply(word: &str) -> bool {
     const SUPPLIES: &[&str] = &[
         "VCC", "VDD", "VEE", "VBUS", "VIN", "VBAT", "VBATT", "VDDA", "VCCA", "AVDD", "AVCC",
         "DVDD", "DVCC", "VDDIO", "VCCIO", "VCCINT", "VCCAUX", "VCORE", "VDDCORE", "VPP", "VAA",
-        "VSYS", "VREG", "VMOT", "VUSB", "PWR", "POWER", "VSUPPLY", "VMAIN", "VOUT", "VDDQ", "VTT",
-        "VCCD", "VDDD",
+        "VSYS", "VREG", "VMOT", "VUSB", "VSUPPLY", "VMAIN", "VOUT", "VDDQ", "VTT", "VCCD", "VDDD",
     ];
-    SUPPLIES.contains(&word.trim_end_matches(|c: char| c.is_ascii_digit())) || is_voltage(word)
+    SUPPLIES.contains(&without_digits(word)) || is_voltage(word)
+}
+
+/// Whether the word may name a supply, which its pins, a pour or capacitors have to confirm: `P1.1V`, `P3V3`, `+3.3VLAN`, `VIOA`,
+/// `PWR`.
+pub(crate) fn may_be_supply(word: &str) -> bool {
+    const SUPPLIES: &[&str] = &["PWR", "POWER", "SUPPLY", "RAIL"];
+    const SIGNALS: &[&str] = &[
+        "VSYNC", "VALID", "VSENSE", "VSNS", "VMON", "VIDEO", "VCO", "VOL", "VOLUME",
+    ];
+    let is_short_v = || {
+        let letters = without_digits(word);
+        let is_plain = word.chars().all(|c| c.is_ascii_alphanumeric());
+        word.starts_with('V')
+            && is_plain
+            && (2..=6).contains(&word.len())
+            && !SIGNALS.contains(&letters)
+    };
+    SUPPLIES.contains(&without_digits(word)) || has_voltage(word) || is_short_v()
+}
+
+/// `P1.1V`, `P3V3`, `+3.3VLAN`, `ADC3V3`: a voltage within a word.
+fn has_voltage(word: &str) -> bool {
+    let number = word.trim_start_matches(|c: char| !c.is_ascii_digit());
+    let digits = number.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let before = word.len() - number.len();
+    let volts = digits.strip_prefix('V');
+    before <= 4 && digits.len() < number.len() && volts.is_some_and(|rest| !rest.contains('V'))
+}
+
+fn without_digits(word: &str) -> &str {
+    word.trim_end_matches(|c: char| c.is_ascii_digit())
 }
 
 /// `+5V`, `3V3`, `1.8V`, `+5F`, `-12V` (whose sign is no part of the word), `5V0A`.
@@ -74,14 +104,17 @@ fn is_voltage(word: &str) -> bool {
         && number != "0V"
 }
 
-/// Whether the word says that the net only tells of a supply, or switches it: `VBUS_DET`, `EN_3V3`.
+/// Whether the word says that the net only tells of a supply, or switches it: `VBUS_DET`, `EN_3V3`, `GPIO12_PHY_PWR`.
 pub(crate) fn is_about_supply(word: &str) -> bool {
     const ABOUT: &[&str] = &[
-        "ADC", "BTN", "CS", "CTRL", "DET", "DETECT", "DIM", "DIV", "EN", "ENABLE", "FAULT", "FB",
-        "FLT", "GOOD", "INT", "IRQ", "KEY", "LED", "MEAS", "MON", "OC", "OK", "ON", "PG", "PGOOD",
-        "SEL", "SENSE", "SNS", "STAT", "SW", "TEST", "LX", "PHASE", "BOOT", "BST",
+        "ADC", "ALERT", "BTN", "CONTROL", "CS", "CTL", "CTRL", "DET", "DETECT", "DIM", "DIV", "EN",
+        "ENA", "ENABLE", "ENB", "FAULT", "FB", "FLT", "GATE", "GOOD", "GPI", "GPIO", "GPO", "INH",
+        "INT", "IRQ", "ISENSE", "KEY", "LED", "MEAS", "MON", "OC", "OFF", "OK", "ON", "ONOFF",
+        "PG", "PGOOD", "PWM", "PWRDN", "PWREN", "PWRGD", "PWROK", "PWRON", "RDY", "READY", "REQ",
+        "RESET", "RST", "SEL", "SENSE", "SHDN", "SNS", "STAT", "SW", "TEST", "LX", "PHASE", "BOOT",
+        "BST", "VMON", "VSENSE", "VSNS", "WAKE",
     ];
-    ABOUT.contains(&word)
+    ABOUT.contains(&without_digits(word))
 }
 
 /// Whether the word of a net class says that its nets are fast.
@@ -132,22 +165,117 @@ pub(crate) fn is_slow_class(word: &str) -> bool {
     matches!(word, "SLOW" | "LOWSPEED" | "LS" | "GPIO" | "DC")
 }
 
-/// The mate of a net of a pair, by name: `/USB_D-` of `/USB_D+`, `TX_N` of `TX_P`, `DM` of `DP`.
-pub(crate) fn mate(name: &str) -> Option<String> {
-    const ENDS: &[(&str, &str)] = &[
-        ("+", "-"),
-        ("_P", "_N"),
-        ("_p", "_n"),
-        ("DP", "DM"),
-        ("_DP", "_DN"),
-    ];
-    let positive = ENDS
-        .iter()
-        .find_map(|(p, n)| Some(format!("{}{n}", name.strip_suffix(p)?)));
+/// The mate of a net of a pair, by name: `/USB_D-` of `/USB_D+`, `TX_N` of `TX_P`, `DM` of `DP`, and in the positions that
+/// KiCad knows, `D_N1` of `D_P1` and `TX0N` of `TX0P`. Several names are possible; which of them is a net decides.
+pub(crate) fn mates(name: &str) -> Vec<String> {
+    let Some(own) = own_name(name) else {
+        return Vec::new();
+    };
     // `X+` alone is a supply: a pair has letters before its sign.
-    positive.filter(|_| {
-        own_name(name).is_some_and(|own| own.starts_with(|c: char| c.is_ascii_alphabetic()))
-    })
+    if !own.starts_with(|c: char| c.is_ascii_alphabetic()) || split(&own).iter().any(|w| feeds(w)) {
+        return Vec::new();
+    }
+    let end = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_');
+    let behind = &name[end.len()..];
+    let mut mates = Vec::new();
+    let mut add = |positive: &str, negative: &str| {
+        if let Some(start) = end.strip_suffix(positive) {
+            let is_named = start.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+            mates.extend(is_named.then(|| format!("{start}{negative}{behind}")));
+        }
+    };
+    add("+", "-");
+    add("DP", "DM");
+    add("dp", "dm");
+    add("P", "N");
+    add("p", "n");
+    // `H` and `L` end too many names of other things.
+    if split(&own).iter().any(|word| word.starts_with("CAN")) {
+        add("H", "L");
+        add("h", "l");
+    }
+    // `USB_D+_R`: what is behind the sign says where along the line.
+    if let Some((start, rest)) = name.rsplit_once("+_") {
+        mates.push(format!("{start}-_{rest}"));
+    }
+    mates
+}
+
+/// Whether the word says that a sign or a `P` is one of a supply: `DCDC_HV+`.
+fn feeds(word: &str) -> bool {
+    const FEEDS: &[&str] = &[
+        "BAT", "BATT", "BATTERY", "DC", "DCDC", "FUSE", "HV", "LV", "MAINS", "MOT", "MOTOR",
+        "PACK", "POWER", "PSU", "PV", "PWR", "RAIL", "SOLAR", "SUPPLY", "V",
+    ];
+    let plain = without_digits(word.trim_end_matches(['+', '-']));
+    FEEDS.contains(&plain) || is_supply(plain) && !plain.is_empty()
+}
+
+/// What a pair of nets is for, as far as the words of its name say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Interface {
+    /// Gigabits a second on one pair.
+    Serial,
+    /// Hundreds of megabits, or a gigabit on several pairs: USB 2.0, Ethernet.
+    Fast,
+    /// So slow that lengths do not matter: CAN, RS-485, audio, voltages that are measured.
+    Slow,
+    /// Nothing says.
+    Unknown,
+}
+
+/// The interface of a net of a pair.
+pub(crate) fn interface(name: &str) -> Interface {
+    const SERIAL: &[&str] = &[
+        "PCIE",
+        "PCI",
+        "SATA",
+        "SSTX",
+        "SSRX",
+        "SS",
+        "USB3",
+        "HDMI",
+        "TMDS",
+        "EDP",
+        "DISPLAYPORT",
+        "MIPI",
+        "CSI",
+        "DSI",
+        "SERDES",
+        "SGMII",
+        "XAUI",
+        "DQS",
+        "DDR",
+        "JESD",
+        "GTX",
+        "GTP",
+    ];
+    const FAST: &[&str] = &[
+        "USB", "USB2", "USBD", "HSD", "ETH", "MDI", "TRD", "TD", "RD", "LAN", "PHY", "LVDS",
+    ];
+    const SLOW: &[&str] = &[
+        "RS", "RS485", "RS422", "485", "422", "MODBUS", "DMX", "LIN", "AUDIO", "AUD", "SPK",
+        "SPKR", "SPEAKER", "MIC", "LINE", "LINEIN", "LINEOUT", "HP", "HPOUT", "OUTL", "OUTR",
+        "BTL", "AIN", "SENSE", "SNS", "ISENSE", "SHUNT", "THERM", "TEMP", "RTD", "NTC", "STRAIN",
+        "LOADCELL", "ENC", "HALL", "COIL", "LED", "VREF",
+    ];
+    let words = of_net(name);
+    let has = |known: &[&str]| {
+        let mut words = words.iter();
+        words.any(|word| {
+            let word = word.trim_end_matches(['+', '-']);
+            known.contains(&word) || known.contains(&without_digits(word))
+        })
+    };
+    if has(SLOW) || words.iter().any(|word| word.starts_with("CAN")) {
+        Interface::Slow
+    } else if has(SERIAL) {
+        Interface::Serial
+    } else if has(FAST) {
+        Interface::Fast
+    } else {
+        Interface::Unknown
+    }
 }
 
 #[cfg(test)]
@@ -207,9 +335,68 @@ mod tests {
 
     #[test]
     fn pairs_are_found_by_their_ends() {
-        assert_eq!(mate("/USB_D+").as_deref(), Some("/USB_D-"));
-        assert_eq!(mate("TX_P").as_deref(), Some("TX_N"));
-        assert_eq!(mate("/U2DP").as_deref(), Some("/U2DM"));
-        assert_eq!((mate("3+"), mate("LED"), mate("TX_N")), (None, None, None));
+        for (positive, negative) in [
+            ("/USB_D+", "/USB_D-"),
+            ("TX_P", "TX_N"),
+            ("/U2DP", "/U2DM"),
+            ("/USB_DP", "/USB_DN"),
+            ("usb_dp", "usb_dm"),
+            ("TX0P", "TX0N"),
+            ("D_P1", "D_N1"),
+            ("LVDS_P_0", "LVDS_N_0"),
+            ("/CAN_H", "/CAN_L"),
+            ("CAN1H", "CAN1L"),
+            ("USB_D+_R", "USB_D-_R"),
+            ("D+2", "D-2"),
+        ] {
+            let mates = mates(positive);
+            assert!(
+                mates.iter().any(|mate| mate == negative),
+                "{positive}: {mates:?}"
+            );
+        }
+        for name in [
+            "3+", "+", "LED", "TX_N", "DCDC_HV+", "VBAT+", "BATT_P", "ADDR_H", "V+", "+5VP",
+        ] {
+            assert_eq!(mates(name), [""; 0], "{name}");
+        }
+    }
+
+    #[test]
+    fn interfaces_are_told_by_words() {
+        for (name, interface_of) in [
+            ("/USB_D+", Interface::Fast),
+            ("PCIE_TX0_P", Interface::Serial),
+            ("HDMI_CLK+", Interface::Serial),
+            ("CAN_H", Interface::Slow),
+            ("RS485_P", Interface::Slow),
+            ("SPK+", Interface::Slow),
+            ("A_P", Interface::Unknown),
+        ] {
+            assert_eq!(interface(name), interface_of, "{name}");
+        }
+    }
+
+    #[test]
+    fn names_that_others_have_to_confirm_are_told_apart() {
+        for name in [
+            "P1.1V", "VIOA", "+3.3VLAN", "P3V3", "/PHY_PWR", "VAMP", "ADC3V3",
+        ] {
+            let words = of_net(name);
+            assert!(words.iter().any(|word| may_be_supply(word)), "{name}");
+            assert!(!words.iter().any(|word| is_supply(word)), "{name}");
+        }
+        for name in ["VSYNC", "VOLUME", "D5", "SDA", "V", "IO12V5V"] {
+            assert!(!any(name, may_be_supply), "{name}");
+        }
+        for name in [
+            "!RX_AMP_EN",
+            "/CPU/VBUS_ENA",
+            "/GPIO12_PHY_PWR",
+            "VIN_SENSE",
+            "5V_PWREN",
+        ] {
+            assert!(any(name, is_about_supply), "{name}");
+        }
     }
 }

@@ -142,6 +142,10 @@ impl SegmentGrid {
         self.cell
     }
 
+    pub(super) fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+
     pub(crate) fn segment(&self, index: usize) -> &Segment {
         &self.segments[index]
     }
@@ -154,6 +158,16 @@ impl SegmentGrid {
         });
         found.sort_unstable();
         found.dedup();
+    }
+
+    /// The segments within `radius` of `point`, and a few more.
+    pub(crate) fn around(&self, point: Point, radius: f64) -> Vec<Segment> {
+        let mut found = Vec::new();
+        self.along(&Segment::new(point, point), radius, &mut found);
+        found
+            .into_iter()
+            .map(|index| self.segments[index])
+            .collect()
     }
 
     /// How many segments [`along`](Self::along) looks at, or more.

@@ -6,12 +6,13 @@ use std::ops::Deref;
 use rayon::prelude::*;
 
 use super::{Assumption, Rule};
-use crate::board::{Board, Footprint, LayerId, Net, NetId, NetKind, Pad, Speed};
+use crate::board::{Board, Footprint, Hole, LayerId, Net, NetId, NetKind, Pad, Speed};
 use crate::copper::{Antipads, Contacts, Joints, Planes, SegmentGrid, TrackRun, runs};
 use crate::emission::Emission;
 use crate::finding::{Draft, Severity};
 use crate::found::Found;
-use crate::geometry::{Bounds, Point};
+use crate::geometry::Bounds;
+use crate::kinds::behind;
 use crate::observer::{Cancelled, Stage, Stop, Watch};
 use crate::settings::{Clock, Settings};
 
@@ -28,6 +29,10 @@ pub(crate) struct Context<'a> {
     pub(crate) antipads: Antipads,
     pub(crate) contacts: Contacts<'a>,
     pub(crate) joints: Joints,
+    /// Half of the size of the largest joint, in mm.
+    pub(crate) joint_mm_max: f64,
+    /// Nets that a link makes one with another, such as 0 Ω.
+    pub(crate) links: HashMap<NetId, Vec<NetId>>,
     /// By net and layer.
     pub(crate) runs: Vec<TrackRun>,
     pub(crate) outline: SegmentGrid,
@@ -35,6 +40,8 @@ pub(crate) struct Context<'a> {
     pub(crate) pads: Vec<Vec<usize>>,
     /// The declared clocks that are nets of the board.
     pub(crate) clocks: Vec<(NetId, &'a Clock)>,
+    /// Clocks, each with a net on which it goes on behind a resistor.
+    pub(crate) behind: Vec<(NetId, NetId)>,
     /// What the declared clocks radiate, and what cables may carry.
     pub(crate) emission: Emission,
     pub(crate) watch: &'a Watch<'a>,
@@ -78,9 +85,12 @@ impl<'a> Context<'a> {
             antipads,
             contacts,
             joints: Joints::new(board, stop),
+            joint_mm_max: joint_mm_max(board),
+            links: links(board),
             runs,
             outline: SegmentGrid::new(board.outline.clone(), stop),
             clocks: clocks(board, settings),
+            behind: behind(board, |net| settings.is_clock(&board.nets[net].name)),
             emission: Emission::default(),
             watch,
         };
@@ -190,13 +200,6 @@ impl<'a> Context<'a> {
         part * LIGHT_MM_S / (hz * self.board.stackup.epsilon().sqrt())
     }
 
-    /// The distance from `point` to the outline, within `within`.
-    pub(crate) fn edge_distance(&self, point: Point, within: f64) -> Option<f64> {
-        self.outline
-            .nearest(point, within)
-            .map(|(_, distance)| distance)
-    }
-
     /// The pads of a net.
     pub(crate) fn pads_of(&self, net: NetId) -> impl Iterator<Item = &'a Pad> {
         let board = self.board;
@@ -221,6 +224,24 @@ impl<'a> Context<'a> {
             .iter()
             .map(move |index| &board.pads[*index])
     }
+}
+
+fn joint_mm_max(board: &Board) -> f64 {
+    let vias = board.vias.iter().map(|via| via.size / 2.0);
+    let holes = board.pads.iter().filter(|pad| pad.hole == Hole::Plated);
+    vias.chain(holes.map(Pad::reach)).fold(0.0, f64::max)
+}
+
+/// Which nets links make one with which others.
+fn links(board: &Board) -> HashMap<NetId, Vec<NetId>> {
+    let mut links: HashMap<NetId, Vec<NetId>> = HashMap::new();
+    for part in board.footprints.iter().filter(|part| part.is_link()) {
+        if let [first, second] = part.nets[..] {
+            links.entry(first).or_default().push(second);
+            links.entry(second).or_default().push(first);
+        }
+    }
+    links
 }
 
 /// The declared clocks that are nets of a board.

@@ -12,11 +12,11 @@ pub(super) static RULE: Rule = Rule {
     title: "Something is too near to a crystal",
     about: "A crystal swings all the time. At the edge of the board or beside a connector, a cable becomes its antenna; a signal under \
             it disturbs it and carries it away.",
-    formula: "Distance of the box around its pads to the outline and to pads of connectors; foreign signals within the box and \
+    formula: "Distance of its pads to the outline and to pads of connectors, copper to copper; foreign signals within the box and \
               keepout_margin_mm on its own layer, and on the next one if that is no plane there.",
     source: "distances as published by the EmbeddedCI analyzer",
     severity: "warning",
-    validity: "parts Y…, and others that say so in value or footprint",
+    validity: "parts Y…, and others that say so in value or footprint: XTAL…, CRYSTAL…, OSCILLATOR…, a frequency",
     params: &[
         Param {
             key: "min_edge_mm",
@@ -58,9 +58,8 @@ fn check(scope: &Scope<'_>) -> Result<Found, Cancelled> {
 
 fn edge(scope: &Scope<'_>, part: usize) -> Option<Draft> {
     let limit = scope.param("min_edge_mm");
-    let distances = scope.pads_of_part(part).filter_map(|pad| {
-        Some((scope.edge_distance(pad.at, limit + pad.reach())? - pad.reach()).max(0.0))
-    });
+    let pads = scope.pads_of_part(part);
+    let distances = pads.filter_map(|pad| scope.edge_gap(pad, limit));
     let distance = distances
         .min_by(f64::total_cmp)
         .filter(|distance| *distance < limit)?;

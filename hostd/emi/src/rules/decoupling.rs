@@ -1,7 +1,9 @@
 //! Supply pins and their capacitors.
 
+use std::collections::BTreeMap;
+
 use super::{Assumption, Param, Rule, Scope};
-use crate::board::{NetId, NetKind, Pad};
+use crate::board::{NetId, NetKind, Pad, Pin};
 use crate::finding::{Draft, Severity};
 use crate::found::Found;
 use crate::observer::Cancelled;
@@ -11,13 +13,15 @@ pub(super) static RULE: Rule = Rule {
     title: "A supply pin is far from its capacitor",
     about: "The current of an edge comes from the nearest capacitor. The inductance of the loop through both is what keeps the \
             capacitor from helping.",
-    formula: "Of each circuit and supply: the pin farthest from a capacitor between the supply and a ground, copper to copper. \
+    formula: "Of each circuit and supply: the pin farthest from a capacitor between the supply and a ground, copper to copper. Pads of \
+              one number are one pin. A net behind 0 Ω or a net tie is the same supply; parts that are not populated do not count. \
               Estimate: L = μ0·h·d/w, h the height above the plane, d the distance, w the capacitor's pad. Capacitors: distance of \
-              the ground pad to a via, or in a fill.",
+              the ground pad to a via, copper to copper, or in a fill.",
     source: "inductance of a flat loop: Johnson & Graham 1993; distances as published by the EmbeddedCI analyzer",
     severity: "warning from max_distance_mm on, critical from critical_distance_mm on; warning if a capacitor's ground pad has no via \
                within max_ground_via_mm",
-    validity: "parts U… and IC… with a pin on a supply and one on a ground; capacitors C…",
+    validity: "parts U… and IC… with a pin on a supply and one on a ground; capacitors C…. Pins that the file calls inputs or outputs \
+               are none of a supply",
     params: &[
         Param {
             key: "max_distance_mm",
@@ -72,13 +76,31 @@ fn pins(scope: &Scope<'_>, index: usize) -> Vec<Draft> {
         .collect()
 }
 
+/// A pad, and the nearest capacitor.
+type Measured<'a> = (&'a Pad, Option<(f64, &'a Pad)>);
+
 fn worst_pin(scope: &Scope<'_>, index: usize, net: NetId) -> Option<Draft> {
-    let pins = scope.pads_of_part(index).filter(|pad| pad.net == net);
-    let measured = pins
-        .take_while(|_| !scope.is_stopped())
-        .map(|pin| (pin, nearest(scope, pin)));
+    let pads = scope.pads_of_part(index).filter(|pad| pad.net == net);
+    // An input that is tied to a supply takes no current from it.
+    let pads = pads.filter(|pad| pad.pin != Pin::Signal);
     let distance = |near: &Option<(f64, &Pad)>| near.map_or(f64::INFINITY, |(d, _)| d);
-    let (pin, near) = measured.max_by(|x, y| distance(&x.1).total_cmp(&distance(&y.1)))?;
+    let nearer = |x: &Measured<'_>, y: &Measured<'_>| distance(&x.1).total_cmp(&distance(&y.1));
+    let mut pins: BTreeMap<&str, Measured<'_>> = BTreeMap::new();
+    let mut nameless: Vec<Measured<'_>> = Vec::new();
+    for pad in pads.take_while(|_| !scope.is_stopped()) {
+        let measured = (pad, nearest(scope, pad));
+        // Pads of one number are one pin; those without a number are pins of their own.
+        if pad.number.is_empty() {
+            nameless.push(measured);
+            continue;
+        }
+        let known = pins.entry(pad.number.as_str()).or_insert(measured);
+        if nearer(&measured, known).is_lt() {
+            *known = measured;
+        }
+    }
+    let all = pins.into_values().chain(nameless);
+    let (pin, near) = all.max_by(nearer)?;
     let (limit, critical) = (
         scope.param_of("max_distance_mm", net),
         scope.param_of("critical_distance_mm", net),
@@ -115,14 +137,13 @@ fn worst_pin(scope: &Scope<'_>, index: usize, net: NetId) -> Option<Draft> {
     Some(draft.footprint(index).measure(value, limit, "mm"))
 }
 
-/// The nearest pad of a capacitor of the pin's net.
+/// The nearest pad of a capacitor of the pin's supply.
 fn nearest<'s>(scope: &'s Scope<'_>, pin: &Pad) -> Option<(f64, &'s Pad)> {
-    let near = scope.contacts.pads_near(
-        pin.net,
-        scope.board.all_layers(),
-        pin.at,
-        SEARCH_MM + pin.reach(),
-    );
+    let near = scope.rail(pin.net).into_iter().flat_map(|net| {
+        let reach = SEARCH_MM + pin.reach();
+        let layers = scope.board.all_layers();
+        scope.contacts.pads_near(net, layers, pin.at, reach)
+    });
     let capacitors = near.filter(|pad| {
         scope.part(pad.footprint).is_capacitor() && scope.joins_ground(pad.footprint)
     });
@@ -146,13 +167,15 @@ fn ground_pad(scope: &Scope<'_>, index: usize) -> Option<Draft> {
             .nets
             .iter()
             .any(|net| scope.net(*net).kind == NetKind::Power);
-    let ground = scope
+    let mut grounds = scope
         .pads_of_part(index)
-        .find(|pad| is_decoupling && scope.is_ground(pad.net))?;
+        .filter(|pad| is_decoupling && scope.is_ground(pad.net));
+    let ground = grounds.next()?;
     // Without a plane to go to, a via does not help.
     let has_planes = (0..scope.board.layers.len()).any(|layer| 0.0 < scope.planes.area(layer));
     let limit = scope.param_of("max_ground_via_mm", ground.net);
-    if !has_planes || scope.to_joint(ground, limit).is_some() {
+    let is_joined = |pad: &Pad| scope.to_joint(pad, limit).is_some();
+    if !has_planes || is_joined(ground) || grounds.any(is_joined) {
         return None;
     }
     let detail = format!(

@@ -63,7 +63,8 @@ fn unclamped(scope: &Scope<'_>, part: usize, net: NetId) -> Option<Draft> {
     let pin = scope.pads_of_part(part).find(|pad| pad.net == net)?;
     let clamps = scope.pads_of(net).filter(|pad| {
         let other = scope.part(pad.footprint);
-        other.is_clamp() || other.prefix() == "D" && scope.joins_ground(pad.footprint)
+        other.is_clamp()
+            || other.prefix() == "D" && other.is_fitted() && scope.joins_ground(pad.footprint)
     });
     let nearest = clamps
         .map(|pad| (pin.gap(pad), pad))

@@ -43,6 +43,7 @@ fn open_reset(scope: &Scope<'_>, net: NetId) -> Option<Draft> {
     let is_pull_up = |part: usize| {
         let part = scope.part(part);
         part.prefix() == "R"
+            && part.is_fitted()
             && part
                 .nets
                 .iter()

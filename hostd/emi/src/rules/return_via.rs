@@ -134,7 +134,7 @@ fn no_capacitor(scope: &Scope<'_>, via: &Via, upper: LayerId, a: Plane, b: Plane
             .contacts
             .pads_near(net, scope.board.all_layers(), via.at, CAPACITOR_MM_MAX)
     };
-    let is_capacitor = |footprint: usize| scope.board.footprints[footprint].prefix() == "C";
+    let is_capacitor = |footprint: usize| scope.board.footprints[footprint].is_capacitor();
     let joined = near(a.1).any(|pad| {
         is_capacitor(pad.footprint) && scope.board.footprints[pad.footprint].nets.contains(&b.1)
     });

@@ -1,7 +1,7 @@
 //! Nodes of switching regulators.
 
 use super::{Param, Rule, Scope};
-use crate::board::{NetId, NetKind};
+use crate::board::{NetId, NetKind, Pin};
 use crate::finding::{Draft, Severity};
 use crate::found::Found;
 use crate::observer::Cancelled;
@@ -16,7 +16,8 @@ pub(super) static RULE: Rule = Rule {
     source: "sizes as published by the EmbeddedCI analyzer",
     severity: "warning",
     validity: "signals with a pad of an inductor L… and one of a circuit or transistor, if the inductor's other net is a supply or the \
-               name says SW, LX or PHASE",
+               name says SW, LX or PHASE. A net with a capacitor to ground or a pin that takes a supply is a filter, unless it is \
+               named so",
     params: &[
         Param {
             key: "max_area_mm2",
@@ -94,6 +95,12 @@ fn is_switch_node(scope: &Scope<'_>, net: NetId) -> bool {
     let has_name = words::of_net(&scope.net(net).name)
         .iter()
         .any(|word| NAMES.contains(&word.as_str()));
+    // Nothing switches a capacitor to ground, but for a small one that damps.
+    let is_filter = scope.capacitor_pads(net).next().is_some()
+        || scope.pads_of(net).any(|pad| pad.pin == Pin::PowerIn);
+    if is_filter && !has_name {
+        return false;
+    }
     let feeds = |part: usize| {
         let mut others = scope.part(part).nets.iter().filter(|other| **other != net);
         others.any(|other| has_name || scope.net(*other).kind == NetKind::Power)

@@ -26,4 +26,5 @@ mod runs;
 mod settings;
 mod sheet;
 mod solving;
+mod supplies;
 mod time;

@@ -38,6 +38,9 @@ pub(crate) enum Item {
     Part {
         reference: &'static str,
         value: &'static str,
+        /// The footprint's name, and its attributes.
+        library: &'static str,
+        attributes: &'static str,
         at: Xy,
         bottom: bool,
         pads: Vec<Pad>,
@@ -52,6 +55,19 @@ pub(crate) struct Pad {
     pub(crate) size: Xy,
     pub(crate) net: &'static str,
     pub(crate) plated: bool,
+    /// KiCad's type of the pin, if any.
+    pub(crate) pin: &'static str,
+}
+
+impl Pad {
+    pub(crate) fn of_pin(self, pin: &'static str) -> Self {
+        Self { pin, ..self }
+    }
+
+    pub(crate) fn of_size(self, width: f64, height: f64) -> Self {
+        let size = (width, height);
+        Self { size, ..self }
+    }
 }
 
 /// How a board is written.
@@ -108,7 +124,7 @@ pub(crate) fn two_layers_with_slots() -> Sheet {
             0,
             vec![(6.1, 16.1), (9.1, 16.1), (21.1, 28.1), (18.1, 28.1)],
         ),
-        // What plane-gap allows, and a micrometre more.
+        // Of 0.6 mm, and a micrometre more.
         (2, plate((43.0, 27.3), (47.0, 27.9))),
         (2, plate((48.0, 27.3), (52.0, 27.901))),
     ];
@@ -150,6 +166,7 @@ pub(crate) fn pad(number: &'static str, at: Xy, net: &'static str) -> Pad {
         size: (0.6, 0.8),
         net,
         plated: false,
+        pin: "",
     }
 }
 
@@ -160,6 +177,7 @@ pub(crate) fn plated(number: &'static str, at: Xy, net: &'static str) -> Pad {
         size: (1.6, 1.6),
         net,
         plated: true,
+        pin: "",
     }
 }
 
@@ -220,10 +238,25 @@ impl Sheet {
         self.items.push(Item::Part {
             reference,
             value,
+            library: "test:part",
+            attributes: "smd",
             at,
             bottom: false,
             pads,
         });
+        self
+    }
+
+    /// The last part with another footprint and attributes.
+    pub(crate) fn as_footprint(mut self, name: &'static str, attr: &'static str) -> Self {
+        if let Some(Item::Part {
+            library,
+            attributes,
+            ..
+        }) = self.items.last_mut()
+        {
+            (*library, *attributes) = (name, attr);
+        }
         self
     }
 
@@ -423,10 +456,15 @@ impl Writer<'_> {
             Item::Part {
                 reference,
                 value,
+                library,
+                attributes,
                 at,
                 bottom,
                 pads,
-            } => self.footprint(reference, value, *at, *bottom, pads),
+            } => {
+                let names = [*reference, *value, *library, *attributes];
+                self.footprint(names, *at, *bottom, pads)
+            }
         };
         self.text.push_str(&line);
     }
@@ -464,8 +502,7 @@ impl Writer<'_> {
 
     fn footprint(
         &self,
-        reference: &str,
-        value: &str,
+        [reference, value, library, attributes]: [&str; 4],
         at: Xy,
         bottom: bool,
         pads: &[Pad],
@@ -483,7 +520,9 @@ impl Writer<'_> {
                 "(property \"Reference\" \"{reference}\" (at 0 0)) (property \"Value\" \"{value}\" (at 0 0))"
             )
         };
-        let mut text = format!("({head} \"test:part\" (layer \"{side}\") (at {x} {y}) {texts}\n");
+        let mut text = format!(
+            "({head} \"{library}\" (layer \"{side}\") (at {x} {y}) {texts} (attr {attributes})\n"
+        );
         for pad in pads {
             let (px, py) = self.style.place((at.0 + pad.at.0, at.1 + pad.at.1));
             let (width, height) = if self.style.turns % 2 == 1 {
@@ -508,8 +547,13 @@ impl Writer<'_> {
             let (dx, dy) = (px - x, py - y);
             let _ = writeln!(
                 text,
-                "(pad \"{}\" {kind} (at {dx} {dy}) (size {width} {height}) {drill} (layers {layers}) {net})",
-                pad.number
+                "(pad \"{}\" {kind} (at {dx} {dy}) (size {width} {height}) {drill} (layers {layers}) {net}{})",
+                pad.number,
+                if pad.pin.is_empty() {
+                    String::new()
+                } else {
+                    format!(" (pintype \"{}\")", pad.pin)
+                }
             );
         }
         text + ")\n"
