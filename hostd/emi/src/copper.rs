@@ -9,8 +9,11 @@ mod oracle;
 mod places;
 mod planes;
 mod reaching;
+mod rims;
 mod rows;
 mod runs;
+mod transfers;
+mod ways;
 
 pub(crate) use antipads::Antipads;
 pub(crate) use contacts::Contacts;
@@ -20,7 +23,9 @@ pub(crate) use places::Places;
 pub(crate) use planes::{Planes, Reference, nets as nets_of};
 pub(crate) use reaching::Reaching;
 pub(crate) use rows::Rows;
-pub(crate) use runs::{TrackRun, chains, runs};
+pub(crate) use runs::{TrackRun, chains, key, runs};
+pub(crate) use transfers::{Transfer, transfers};
+pub(crate) use ways::Way;
 
 use std::collections::HashMap;
 

@@ -130,6 +130,10 @@ impl Draft {
                 return measure.value - measure.limit;
             }
             let ratio = measure.value / measure.limit;
+            // More copper and larger loops are worse, below the limit, too.
+            if measure.unit == "mm²" && 0.0 < measure.limit {
+                return ratio;
+            }
             if measure.limit <= 0.0 || !ratio.is_finite() {
                 measure.value.abs()
             } else {
@@ -230,6 +234,8 @@ mod tests {
         // Below the limit, nearer is worse.
         assert!(excess(40.0, 47.0, "dBµV/m") < excess(29.0, 30.0, "dBµV/m"));
         assert!(excess(51.0, 47.0, "mm") < excess(33.0, 30.0, "mm"));
+        // Of areas, more, even below what makes them bad.
+        assert!(excess(3.0, 25.0, "mm²") < excess(20.0, 25.0, "mm²"));
         // Of frequencies, less than the limit is what is wrong.
         assert!(excess(3.0, 4.0, "GHz") < excess(1.0, 4.0, "GHz"));
     }

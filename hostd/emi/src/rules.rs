@@ -1,6 +1,7 @@
 //! The rules: one table of what each looks for, by which formula and whose, and what it assumes. `docs/emi-rules.md` and the
 //! assumptions in findings come from it.
 
+mod around;
 mod cable_resonance;
 mod connector_shield;
 mod context;
@@ -29,6 +30,7 @@ mod stackup;
 mod stitching;
 mod switch_node;
 mod trace_stub;
+mod transfer;
 mod via_stub;
 mod walk;
 

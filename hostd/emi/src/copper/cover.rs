@@ -3,8 +3,11 @@
 //! A fill has its edge, and [`ROUNDING_MM`] beyond it, so that rounding does not decide about traces exactly along an edge: they
 //! are over the fill, whichever way they run and wherever they lie.
 
+use std::sync::OnceLock;
+
 use super::ROUNDING_MM;
 use super::grid::SegmentGrid;
+use super::rims::Rims;
 use super::rows::Rows;
 use crate::board::Fill;
 use crate::geometry::{Bounds, Point, Segment};
@@ -21,19 +24,23 @@ pub(crate) struct Stretch {
 
 /// Fills of one layer, for questions about points and lines.
 pub(crate) struct FillIndex {
-    /// Indices of the fills in the board.
+    /// Indices of the fills in the board, in order.
     fills: Vec<usize>,
     /// The boxes around them with their edges.
     bounds: Vec<Bounds>,
-    pens: Vec<f64>,
+    pub(super) pens: Vec<f64>,
     pen_max: f64,
     /// Of each fill.
     insides: Vec<Rows<Segment>>,
     /// The fills by height.
     by_height: Rows<u32>,
-    sides: SegmentGrid,
+    pub(super) sides: SegmentGrid,
     /// For each side of the grid, whose it is.
-    owners: Vec<u32>,
+    pub(super) owners: Vec<u32>,
+    /// Where the sides of each fill begin in the grid, and the end of the last one's.
+    firsts: Vec<usize>,
+    /// Of each fill, once somebody asks.
+    rims: Vec<OnceLock<Rims>>,
 }
 
 impl FillIndex {
@@ -49,11 +56,13 @@ impl FillIndex {
             .collect();
         let mut sides = Vec::new();
         let mut owners = Vec::new();
+        let mut firsts = vec![0];
         for (owner, index) in (0_u32..).zip(&chosen) {
             for side in fills[*index].shape.sides() {
                 sides.push(side);
                 owners.push(owner);
             }
+            firsts.push(sides.len());
         }
         let pens: Vec<f64> = chosen
             .iter()
@@ -70,8 +79,36 @@ impl FillIndex {
             pens,
             sides: SegmentGrid::new(sides, stop),
             owners,
+            firsts,
+            rims: chosen.iter().map(|_| OnceLock::new()).collect(),
             fills: chosen,
         }
+    }
+
+    /// Where a fill of the board is among those of this layer.
+    pub(super) fn owner(&self, fill: usize) -> Option<usize> {
+        self.fills.binary_search(&fill).ok()
+    }
+
+    /// The first of the sides of a fill of this layer in the grid, and all of them.
+    pub(super) fn sides_of(&self, owner: usize) -> (usize, &[Segment]) {
+        let (first, end) = (self.firsts[owner], self.firsts[owner + 1]);
+        let sides = self.sides.segments().get(first..end);
+        (first, sides.unwrap_or_default())
+    }
+
+    /// The rims of a fill of this layer.
+    pub(super) fn rims(&self, owner: usize) -> &Rims {
+        self.rims[owner].get_or_init(|| Rims::new(self.sides_of(owner).1))
+    }
+
+    /// The parts of `line` that are over one fill of this layer, in order.
+    pub(super) fn cover_of(&self, owner: usize, line: &Segment) -> Vec<(f64, f64)> {
+        let mut near = Vec::new();
+        self.sides
+            .along(line, self.pens[owner] + ROUNDING_MM, &mut near);
+        near.retain(|side| self.owners[*side] as usize == owner);
+        self.parts(owner, line, &near)
     }
 
     pub(crate) fn is_empty(&self) -> bool {

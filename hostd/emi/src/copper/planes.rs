@@ -1,8 +1,12 @@
 //! Planes and which of them carry the return current of a layer.
 
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
 use rayon::prelude::*;
 
 use super::cover::FillIndex;
+use super::ways::{AT_EDGE_MM, Way};
 use crate::board::{Board, Fill, LayerId, NetId, NetKind};
 use crate::geometry::{Point, Segment};
 use crate::observer::Stop;
@@ -16,7 +20,12 @@ pub(crate) struct Planes {
     references: Vec<Vec<Reference>>,
     /// The area of planes on each layer, in mm².
     areas: Vec<f64>,
+    /// Which pairs of fills touch, as far as it was asked.
+    touching: Mutex<HashMap<(usize, usize), bool>>,
 }
+
+/// Most corners of a fill that are looked at to see whether it touches another one.
+const CORNERS_MAX: usize = 4096;
 
 /// A neighbouring layer with planes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,6 +69,7 @@ impl Planes {
             layers,
             references,
             areas,
+            touching: Mutex::default(),
         }
     }
 
@@ -83,6 +93,88 @@ impl Planes {
         self.layers[layer].near(point, within)
     }
 
+    /// The planes that are references of `layer` and have `point` in them or at their edge, the nearest layer's first.
+    pub(crate) fn beside(&self, layer: LayerId, point: Point) -> Vec<usize> {
+        let near = self.references[layer].iter();
+        near.flat_map(|r| self.near(r.layer, point, AT_EDGE_MM))
+            .collect()
+    }
+
+    /// The lengths of both ways along the rim of a fill on `layer` between two places at it, the shorter one first.
+    pub(crate) fn rim_lengths(
+        &self,
+        layer: LayerId,
+        fill: usize,
+        a: Point,
+        b: Point,
+    ) -> Option<(f64, f64)> {
+        let index = &self.layers[layer];
+        index.rim_lengths(index.owner(fill)?, a, b)
+    }
+
+    /// The shortest ways in a fill on `layer` on both sides of what is between two places at one of its rims.
+    pub(crate) fn ways_around(
+        &self,
+        layer: LayerId,
+        fill: usize,
+        a: Point,
+        b: Point,
+    ) -> Option<[Way; 2]> {
+        let index = &self.layers[layer];
+        index.ways_around(index.owner(fill)?, a, b)
+    }
+
+    /// A way in a fill on `layer`, with its detours cut off.
+    pub(crate) fn shortened(&self, layer: LayerId, fill: usize, points: &[Point]) -> Option<Way> {
+        let index = &self.layers[layer];
+        Some(index.shortened(index.owner(fill)?, points))
+    }
+
+    /// The length of `line` in mm if a fill on `layer` has it but for antipads, and if it is no longer than `most`. As much of
+    /// its ends as `loose` says may be outside.
+    pub(crate) fn straight(
+        &self,
+        layer: LayerId,
+        fill: usize,
+        line: &Segment,
+        most: f64,
+        loose: [f64; 2],
+    ) -> Option<f64> {
+        let index = &self.layers[layer];
+        index.straight(index.owner(fill)?, line, most, loose)
+    }
+
+    /// Whether two planes on one layer touch at a corner of one of them.
+    pub(crate) fn touch(&self, board: &Board, x: usize, y: usize) -> bool {
+        let pair = (x.min(y), x.max(y));
+        let known = |planes: &Self| {
+            let touching = planes.touching.lock();
+            let touching = touching.unwrap_or_else(PoisonError::into_inner);
+            touching.get(&pair).copied()
+        };
+        if let Some(known) = known(self) {
+            return known;
+        }
+        let (first, second) = (&board.fills[x], &board.fills[y]);
+        let has_corner = |of: &Fill, other: usize| {
+            let near = board.fills[other].bounds.grown(AT_EDGE_MM);
+            let corners = of
+                .shape
+                .points
+                .iter()
+                .filter(|corner| near.contains(**corner));
+            let mut corners = corners.take(CORNERS_MAX);
+            corners.any(|corner| {
+                self.near(of.layer, *corner, of.shape.radius + AT_EDGE_MM)
+                    .contains(&other)
+            })
+        };
+        let touch = first.layer == second.layer && (has_corner(first, y) || has_corner(second, x));
+        let mut touching = self.touching.lock().unwrap_or_else(PoisonError::into_inner);
+        touching.insert(pair, touch);
+        touch
+    }
+
     /// The planes that are references of `layer` at `point`, the nearest layer's first.
     pub(crate) fn over(&self, layer: LayerId, point: Point) -> Vec<usize> {
         self.references[layer]
@@ -96,6 +188,11 @@ impl Planes {
         let near = self.references[layer].iter();
         let distances = near.filter_map(|r| self.layers[r.layer].edge_distance(point, within));
         distances.min_by(f64::total_cmp)
+    }
+
+    /// The distance from `point` to the nearest edge of a plane on `layer` itself.
+    pub(crate) fn edge_on(&self, layer: LayerId, point: Point, within: f64) -> Option<f64> {
+        self.layers[layer].edge_distance(point, within)
     }
 
     /// The parts of `line` over planes of `layer` itself.

@@ -35,6 +35,18 @@ impl TrackRun {
         self.end()
     }
 
+    /// The width of the line that is `distance` mm from its beginning, in mm.
+    pub(crate) fn width_at(&self, mut distance: f64) -> f64 {
+        for (line, width) in self.lines.iter().zip(&self.widths) {
+            let length = line.length();
+            if distance <= length && length > 0.0 {
+                return *width;
+            }
+            distance -= length;
+        }
+        self.widths.last().copied().unwrap_or_default()
+    }
+
     /// Where it begins.
     pub(crate) fn start(&self) -> Point {
         self.lines.first().map(|line| line.a).unwrap_or_default()

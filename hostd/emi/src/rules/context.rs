@@ -7,7 +7,9 @@ use rayon::prelude::*;
 
 use super::{Assumption, Rule};
 use crate::board::{Board, Footprint, Hole, LayerId, Net, NetId, NetKind, Pad, Speed};
-use crate::copper::{Antipads, Contacts, Joints, Planes, SegmentGrid, TrackRun, runs};
+use crate::copper::{
+    Antipads, Contacts, Joints, Places, Planes, SegmentGrid, TrackRun, Transfer, runs, transfers,
+};
 use crate::emission::Emission;
 use crate::finding::{Draft, Severity};
 use crate::found::Found;
@@ -33,6 +35,8 @@ pub(crate) struct Context<'a> {
     pub(crate) joint_mm_max: f64,
     /// Nets that a link makes one with another, such as 0 Ω.
     pub(crate) links: HashMap<NetId, Vec<NetId>>,
+    /// What joins planes.
+    pub(crate) transfers: Places<Transfer>,
     /// By net and layer.
     pub(crate) runs: Vec<TrackRun>,
     pub(crate) outline: SegmentGrid,
@@ -87,6 +91,7 @@ impl<'a> Context<'a> {
             joints: Joints::new(board, stop),
             joint_mm_max: joint_mm_max(board),
             links: links(board),
+            transfers: transfers(board, stop),
             runs,
             outline: SegmentGrid::new(board.outline.clone(), stop),
             clocks: clocks(board, settings),

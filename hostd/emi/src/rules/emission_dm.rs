@@ -15,7 +15,9 @@ pub(super) static RULE: Rule = Rule {
     about: "The current of a clock and its return make a loop, which radiates with the square of the frequency. Over a plane the loop \
             is flat; a gap in the plane opens it. Loops over planes rarely break limits, cables do: that this rule finds nothing \
             says little.",
-    formula: "E = 2·120π²·A·I/(λ²·r) = 263·10⁻¹⁶·f²·A·I/r. A: length × height of all tracks over planes, length × detour of gaps. \
+    formula: "E = 2·120π²·A·I/(λ²·r) = 263·10⁻¹⁶·f²·A·I/r. A: length × height of all tracks over planes, or × distance from a \
+              plane beside them on their own layer where there is none above and below, and the loops around gaps as plane-gap has \
+              them; also of nets behind a resistor of up to 330 Ω. \
               I_n = √2·I·d·|sinc(nπd)|·|sinc(nπ·t_r·f0)|, rms, I = volts/load_ohm. Loops of a net add in amplitude, nets that fall \
               into the receiver's bandwidth in power. Of each clock: the smallest margin.",
     source: "Ott: Electromagnetic Compatibility Engineering, 2009, equation 12-2; Paul: Introduction to Electromagnetic \
@@ -39,7 +41,7 @@ pub(super) static RULE: Rule = Rule {
             "the test site's floor doubles the field; no plane and no enclosure shields",
         ),
         Assumption::Always("a duty of 50 %; vias, pins and packages are not counted"),
-        Assumption::Always("the return of tracks without a plane beside is 25 mm away"),
+        Assumption::Always("the return of tracks without any plane nearby is 25 mm away"),
     ],
     check,
 };

@@ -1,6 +1,7 @@
 //! A trace over a void of its plane.
 
-use super::walk::{GAP_HEIGHTS_MIN, Under, detour, places, walk};
+use super::around::{Ends, Gap, Wanted, gaps, spots};
+use super::plane_split::split_mm_max;
 use super::{Assumption, Param, Rule, Scope};
 use crate::copper::TrackRun;
 use crate::finding::{Draft, Severity};
@@ -13,72 +14,89 @@ pub(super) static RULE: Rule = Rule {
     title: "A trace crosses a gap in its reference plane",
     about: "The return current flows under its trace. Where the plane has a gap, it flows around the gap, and the loop that it \
             makes radiates and picks up.",
-    formula: "Stretch without plane on the layers beside, between two stretches with plane: longer than max(min_crossing_mm, \
-              4·h), h the height above the plane. Copper narrower than 3·h between two gaps is no plane. Antipads of the net's \
-              own vias and pads are no gaps. Detour: largest distance from the stretch to an edge of the plane.",
-    source: "exact crossing of the trace's middle with the outlines of fills; 4·h: the field reaches that far (Johnson & Graham 1993)",
-    severity: "warning if the detour is longer than detour_mm, critical on fast nets, otherwise info",
-    validity: "signals on layers beside a layer with filled zones of a ground or supply of more than 4 mm²",
+    formula: "Stretch without plane on the layers beside, between two stretches with plane, longer than min_crossing_mm. The way \
+              of the return current: the shortest one in the copper of the plane, on either side of the gap, or through vias and \
+              capacitors over other planes. Detour: how much longer than the gap it is. Loop: what way and trace enclose, and \
+              L·D/μ0 = D²·ln(D/W)/2π of a slot with L = (μ0/2π)·D·ln(D/W), D half of the detour, at most 25 mm, W the trace's width. \
+              Copper narrower than 3·h between two gaps does not divide them, h the height above the plane. Antipads of the net's \
+              own vias and pads are no gaps.",
+    source: "exact crossing of the trace's middle with the outlines of fills; slots: Johnson & Graham 1993",
+    severity: "loops of at least loop_mm2: warning, critical on fast nets; smaller ones: info, warning on fast nets",
+    validity: "signals on layers beside a layer with filled zones of a ground or supply of more than 4 mm². Ways are followed up to \
+               200 mm; tracks and pads of the plane's net do not count as copper of the plane",
     params: &[
         Param {
             key: "min_crossing_mm",
-            default: 0.6,
+            default: LEAST_MM,
             about: "shorter gaps are none",
         },
         Param {
             key: "detour_mm",
             default: 1.0,
-            about: "shorter detours are info",
+            about: "gaps with shorter detours are none",
+        },
+        Param {
+            key: "loop_mm2",
+            default: 25.0,
+            about: "smaller loops are less bad",
         },
     ],
     assumes: &[Assumption::Stackup],
     check,
 };
 
+/// The shortest gap, in mm, if nobody says otherwise.
+pub(super) const LEAST_MM: f64 = 0.1;
+
 fn check(scope: &Scope<'_>) -> Result<Found, Cancelled> {
-    scope.each(&scope.signal_runs(), |run| gaps(scope, run))
+    scope.each(&scope.signal_runs(), |run| crossings(scope, run))
 }
 
-fn gaps(scope: &Scope<'_>, run: &TrackRun) -> Vec<Draft> {
-    let grounds = walk(scope, run);
-    let height = scope
+fn crossings(scope: &Scope<'_>, run: &TrackRun) -> Vec<Draft> {
+    let least = scope.param_of("min_crossing_mm", run.net);
+    let enough = scope.param_of("detour_mm", run.net);
+    let is_meant = |gap: &Gap| match gap.ends {
+        // The rule about splits reports it.
+        Ends::Planes { one_net: false } => split_mm_max(scope, run.layer) < gap.to - gap.from,
+        Ends::Planes { one_net: true } | Ends::Joint => true,
+        Ends::Nothing => false,
+    };
+    let gaps = gaps(scope, run, Wanted { least, enough });
+    let gaps = gaps
+        .iter()
+        .filter(|gap| least < gap.open && is_meant(gap))
+        .filter(|gap| gap.around.extra.is_none_or(|extra| enough < extra));
+    gaps.map(|gap| draft(scope, run, gap)).collect()
+}
+
+fn draft(scope: &Scope<'_>, run: &TrackRun, gap: &Gap) -> Draft {
+    let limit = scope.param_of("loop_mm2", run.net);
+    let loop_mm2 = gap.around.loop_mm2;
+    let severity = if limit <= loop_mm2 {
+        scope.graded(run.net, Severity::Critical, Severity::Warning)
+    } else {
+        scope.graded(run.net, Severity::Warning, Severity::Info)
+    };
+    let layers: Vec<&str> = scope
         .planes
         .references(run.layer)
-        .first()
-        .map_or(0.0, |r| r.height);
-    let least = scope
-        .param_of("min_crossing_mm", run.net)
-        .max(GAP_HEIGHTS_MIN * height);
-    let inner = 1..grounds.len().saturating_sub(1);
-    let open = inner
-        .map(|index| &grounds[index])
-        .filter(|g| g.under == Under::Nothing && least < g.length());
-    open.map(|gap| {
-        let places = places(run, gap);
-        let detour = detour(scope, run, &places);
-        let severity = if scope.param_of("detour_mm", run.net) < detour {
-            scope.graded(run.net, Severity::Critical, Severity::Warning)
-        } else {
-            Severity::Info
-        };
-        let layers: Vec<&str> = scope
-            .planes
-            .references(run.layer)
-            .iter()
-            .map(|r| scope.layer_name(r.layer))
-            .collect();
-        let detail = format!(
-            "{:.1} mm on {} without plane on {}; the plane's edge is up to {detour:.1} mm away",
-            gap.length(),
-            scope.layer_name(run.layer),
-            layers.join(" and "),
-        );
-        let middle = run.at((gap.from + gap.to) / 2.0);
-        Draft::new(severity, middle, RULE.title, detail)
-            .net(run.net)
-            .layer(run.layer)
-            .bounds(Bounds::of(places))
-            .measure(gap.length(), least, "mm")
-    })
-    .collect()
+        .iter()
+        .map(|r| scope.layer_name(r.layer))
+        .collect();
+    let way = match gap.around.extra {
+        Some(extra) => format!("the return current's way around it is {extra:.1} mm longer"),
+        None => "the return current has no way around it".to_owned(),
+    };
+    let detail = format!(
+        "{:.1} mm on {} without plane on {}; {way}, a loop of {loop_mm2:.0} mm²",
+        gap.open,
+        scope.layer_name(run.layer),
+        layers.join(" and "),
+    );
+    let middle = run.at(gap.from.midpoint(gap.to));
+    Draft::new(severity, middle, RULE.title, detail)
+        .net(run.net)
+        .layer(run.layer)
+        .bounds(Bounds::of(spots(run, gap)))
+        .measure(loop_mm2, limit, "mm²")
 }

@@ -1,8 +1,8 @@
 //! A trace whose plane changes its net.
 
-use super::walk::{GAP_HEIGHTS_MIN, Under, walk};
+use super::walk::{Under, walk};
 use super::{Assumption, Rule, Scope};
-use crate::board::NetId;
+use crate::board::{LayerId, NetId};
 use crate::copper::TrackRun;
 use crate::finding::{Draft, Severity};
 use crate::found::Found;
@@ -13,8 +13,8 @@ pub(super) static RULE: Rule = Rule {
     title: "A trace crosses from one plane to another",
     about: "Under the trace, the plane of one net ends and that of another begins. The return current has to find a capacitor \
             between both.",
-    formula: "Nets of the planes beside a trace, before and after: none in common, and no gap between them that plane-gap \
-              reports. Copper shorter than 3·h between others does not count.",
+    formula: "Nets of the planes beside a trace, before and after: none in common, and at most max(0.6 mm, 4·h) between \
+              them, h the height above the plane. Copper shorter than 3·h between others does not count.",
     source: "exact crossing of the trace's middle with the outlines of fills",
     severity: "warning, critical on fast nets",
     validity: "signals on layers beside a layer with filled zones of a ground or supply of more than 4 mm²",
@@ -26,8 +26,15 @@ pub(super) static RULE: Rule = Rule {
 /// Shortest plane that counts, in heights above it.
 const HEIGHTS_MIN: f64 = 3.0;
 
-/// The gap between two planes that is a split and no gap yet, in mm: as plane-gap has it.
+/// The gap between two planes that is a split and no gap yet, in mm, and in heights: the field bridges it.
 const SPLIT_MM_MAX: f64 = 0.6;
+const SPLIT_HEIGHTS_MAX: f64 = 4.0;
+
+/// Between planes of different nets beside `layer`, wider gaps are for plane-gap.
+pub(super) fn split_mm_max(scope: &Scope<'_>, layer: LayerId) -> f64 {
+    let nearest = scope.planes.references(layer).first();
+    SPLIT_MM_MAX.max(SPLIT_HEIGHTS_MAX * nearest.map_or(0.0, |r| r.height))
+}
 
 fn check(scope: &Scope<'_>) -> Result<Found, Cancelled> {
     scope.each(&scope.signal_runs(), |run| splits(scope, run))
@@ -39,7 +46,7 @@ fn splits(scope: &Scope<'_>, run: &TrackRun) -> Vec<Draft> {
         .references(run.layer)
         .first()
         .map_or(0.0, |r| r.height);
-    let split_max = SPLIT_MM_MAX.max(GAP_HEIGHTS_MIN * height);
+    let split_max = split_mm_max(scope, run.layer);
     let mut found = Vec::new();
     let mut before: Option<(Vec<NetId>, f64)> = None;
     for ground in walk(scope, run) {

@@ -2,6 +2,7 @@
 
 use super::{Assumption, Rule, Scope};
 use crate::board::LayerId;
+use crate::copper::whole;
 use crate::finding::{Draft, Severity};
 use crate::found::Found;
 use crate::geometry::Bounds;
@@ -13,7 +14,7 @@ pub(super) static RULE: Rule = Rule {
     about: "Signals need a plane on a neighbouring layer for their return current. Two layers of signals beside each other \
             couple broadside.",
     formula: "A layer with 5 % of the board's signal tracks, at least 20 mm: no neighbour whose planes have 25 % of the area of \
-              the box around the outline.",
+              the box around the outline, and 20 % of the tracks without a plane within 1 mm beside them on their own layer.",
     source: "Ott 2009, chapter 16",
     severity: "warning",
     validity: "boards with filled zones or without any; a board of one layer has no neighbour",
@@ -32,6 +33,32 @@ const SIGNAL_MM: f64 = 20.0;
 
 /// A layer is a plane from this part of the board's area on.
 const PLANE_PART: f64 = 0.25;
+
+/// Planes so near beside a trace carry its return, in mm.
+const BESIDE_MM: f64 = 1.0;
+
+/// And if so much of the tracks has one, they carry that of the layer.
+const BESIDE_PART: f64 = 0.8;
+
+/// How much of the signals on a layer has a plane beside it on the layer itself, from 0 to 1.
+fn beside(scope: &Scope<'_>, layer: LayerId) -> f64 {
+    let (mut all, mut with_plane) = (0.0, 0.0);
+    let runs = scope.signal_runs();
+    let runs = runs.into_iter().filter(|run| run.layer == layer);
+    for run in runs.take_while(|_| !scope.is_stopped()) {
+        for (line, width) in run.lines.iter().zip(&run.widths) {
+            let count = whole(line.length() / BESIDE_MM) + 1;
+            let length = line.length() / count as f64;
+            for place in 0..count {
+                let at = line.at((place as f64 + 0.5) / count as f64);
+                let near = scope.planes.edge_on(layer, at, BESIDE_MM + width / 2.0);
+                all += length;
+                with_plane += near.map_or(0.0, |_| length);
+            }
+        }
+    }
+    if all > 0.0 { with_plane / all } else { 0.0 }
+}
 
 fn check(scope: &Scope<'_>) -> Result<Found, Cancelled> {
     let board = scope.board;
@@ -55,7 +82,8 @@ fn check(scope: &Scope<'_>) -> Result<Found, Cancelled> {
         [layer.checked_sub(1), below].into_iter().flatten()
     };
     let bare = (0..board.layers.len())
-        .filter(|layer| has_signals(*layer) && !neighbours(*layer).any(is_plane));
+        .filter(|layer| has_signals(*layer) && !neighbours(*layer).any(is_plane))
+        .filter(|layer| beside(scope, *layer) < BESIDE_PART);
     let found = bare.map(|layer| {
         let beside: Vec<String> = neighbours(layer)
             .map(|near| {

@@ -33,44 +33,49 @@ impl Ground {
 /// Copper that is narrower than this many heights above it is no plane.
 const PLANE_HEIGHTS_MIN: f64 = 3.0;
 
-/// A stretch without a plane that is shorter than this many heights is bridged by the field.
-pub(super) const GAP_HEIGHTS_MIN: f64 = 4.0;
-
 /// How far the edge of a plane is looked for, in mm.
-pub(super) const DETOUR_MM_MAX: f64 = 25.0;
+pub(super) const EDGE_MM_MAX: f64 = 25.0;
 
-/// At how many places of a gap its detour is measured.
-const DETOUR_PLACES: u32 = 16;
+/// At how many places of a gap its distance from the plane is measured.
+const EDGE_PLACES: u32 = 16;
 
 /// Places along a stretch of a run, both ends included.
 pub(super) fn places(run: &TrackRun, ground: &Ground) -> Vec<Point> {
-    let part = |i: u32| f64::from(i) / f64::from(DETOUR_PLACES);
-    (0..=DETOUR_PLACES)
+    let part = |i: u32| f64::from(i) / f64::from(EDGE_PLACES);
+    (0..=EDGE_PLACES)
         .map(|i| run.at(ground.from + ground.length() * part(i)))
         .collect()
 }
 
 /// How far the edge of a plane is from the farthest of some places on the layer of a run, in mm, at most
-/// [`DETOUR_MM_MAX`].
-pub(super) fn detour(context: &Context<'_>, run: &TrackRun, places: &[Point]) -> f64 {
+/// [`EDGE_MM_MAX`].
+pub(super) fn edge(context: &Context<'_>, run: &TrackRun, places: &[Point]) -> f64 {
     let edge = |place: &Point| {
         let planes = &context.planes;
-        let near = planes.edge_distance(run.layer, *place, DETOUR_MM_MAX);
-        near.unwrap_or(DETOUR_MM_MAX)
+        let near = planes.edge_distance(run.layer, *place, EDGE_MM_MAX);
+        near.unwrap_or(EDGE_MM_MAX)
     };
     places.iter().map(edge).fold(0.0, f64::max)
 }
 
-/// Walks along a run. Empty if its layer has no planes beside it; not to its end if the check is stopped.
+/// Walks along a run, without copper that is too narrow for a plane. Empty if its layer has no planes beside it; not to its end if
+/// the check is stopped.
 pub(super) fn walk(context: &Context<'_>, run: &TrackRun) -> Vec<Ground> {
-    let Some(height) = context
-        .planes
-        .references(run.layer)
-        .first()
-        .map(|r| r.height)
-    else {
+    merged(context, run, &copper(context, run))
+}
+
+/// What [`copper`] found, with narrow copper between two gaps as a part of these.
+pub(super) fn merged(context: &Context<'_>, run: &TrackRun, grounds: &[Ground]) -> Vec<Ground> {
+    let nearest = context.planes.references(run.layer).first();
+    let height = nearest.map_or(0.0, |r| r.height);
+    without_slivers(grounds, PLANE_HEIGHTS_MIN * height)
+}
+
+/// Walks along a run, over all copper, however narrow. Empty if its layer has no planes beside it.
+pub(super) fn copper(context: &Context<'_>, run: &TrackRun) -> Vec<Ground> {
+    if context.planes.references(run.layer).is_empty() {
         return Vec::new();
-    };
+    }
     let mut grounds: Vec<Ground> = Vec::new();
     let mut start = 0.0;
     for line in &run.lines {
@@ -128,7 +133,7 @@ pub(super) fn walk(context: &Context<'_>, run: &TrackRun) -> Vec<Ground> {
         }
         start += length;
     }
-    without_slivers(grounds, PLANE_HEIGHTS_MIN * height)
+    grounds
 }
 
 fn push(grounds: &mut Vec<Ground>, ground: Ground) {
@@ -142,7 +147,7 @@ fn push(grounds: &mut Vec<Ground>, ground: Ground) {
 }
 
 /// Copper between two gaps that is shorter than `least` is no plane.
-fn without_slivers(grounds: Vec<Ground>, least: f64) -> Vec<Ground> {
+fn without_slivers(grounds: &[Ground], least: f64) -> Vec<Ground> {
     let is_open = |ground: Option<&Ground>| ground.is_some_and(|g| g.under == Under::Nothing);
     let mut kept: Vec<Ground> = Vec::with_capacity(grounds.len());
     let mut at = 0;
@@ -194,7 +199,7 @@ mod tests {
     #[test]
     fn copper_between_two_gaps_is_a_plane_only_if_it_is_wide() {
         let open = |parts: &[(f64, Option<usize>)]| -> Vec<f64> {
-            let kept = without_slivers(grounds(parts), 1.0);
+            let kept = without_slivers(&grounds(parts), 1.0);
             kept.iter()
                 .filter(|g| g.under == Under::Nothing)
                 .map(Ground::length)

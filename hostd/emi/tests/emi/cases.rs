@@ -68,7 +68,7 @@ fn tracks() -> Vec<Cases> {
             "plane-gap",
             "",
             lines::over_slot(6.0),
-            lines::over_slot(0.7),
+            lines::over_hole(0.9, 0.45),
         ),
         both(
             "plane-split",

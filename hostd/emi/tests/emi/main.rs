@@ -22,6 +22,7 @@ mod plotter;
 mod reading;
 mod real;
 mod resonances;
+mod returns;
 mod runs;
 mod settings;
 mod sheet;

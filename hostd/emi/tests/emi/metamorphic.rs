@@ -191,7 +191,8 @@ fn a_moved_renumbered_or_reordered_board_has_the_same_findings() {
 /// With clocks, cables and a denser edge, so that all rules that look at places have something to say.
 const RULES: &str = "clocks: [{net: SCK, hz: 25e6, rise_s: 1e-9, volts: 3.3, load_ohm: 50}]\n\
                      cables: [{connector: J1, length_m: 1}]\n\
-                     rules: {stitching: {params: {max_spacing_mm: 5}}, edge-stitching: {params: {max_spacing_mm: 5}}}";
+                     rules: {stitching: {params: {max_spacing_mm: 5}}, edge-stitching: {params: {max_spacing_mm: 5}}, \
+                     plane-gap: {params: {min_crossing_mm: 0.6}}}";
 
 #[test]
 fn a_board_that_lies_elsewhere_has_the_same_findings_to_the_last_digit() {
