@@ -1,5 +1,7 @@
 //! Nets that have to be equally long.
 
+use super::delay::PS_MM;
+use super::pair_skew::skewed;
 use super::{Assumption, Param, Rule, Scope};
 use crate::board::NetId;
 use crate::finding::{Draft, Severity};
@@ -12,17 +14,19 @@ pub(super) static RULE: Rule = Rule {
     title: "Nets that belong together are not equally long",
     about: "What arrives at different times is no pair any more, and what arrives too late is not read. In time, not in millimetres: a \
             wave is slower inside a board than on it.",
-    formula: "Delay of a net: Σ length·√εeff/c of its tracks, and of its vias from the uppermost to the lowest layer that is used. \
-              Pairs: difference. Groups: difference to the middle one.",
+    formula: "Delay: Σ length·√εeff/c of tracks and vias. Pairs: difference of the shortest ways between the two parts on both nets \
+              that are farthest apart, from the nearest pads of each, so that branches, test points and the second row of a USB-C \
+              connector do not count. Groups: difference of a net's delay, branches included, to the middle one.",
     source: "εeff on outer layers: Hammerstad 1975; budgets as published by the EmbeddedCI analyzer",
     severity: "warning",
-    validity: "pairs by name whose nets have equally many pads; groups that the rules file gives byte_lane_ps or address_command_ps. \
-               Branches are added, delays in packages are not known",
+    validity: "pairs by name: +/-, P/N, DP/DM, DP/DN, CAN H/L, with digits behind; groups that the rules file gives byte_lane_ps or \
+               address_command_ps. Delays in packages are not known; nothing is said of pairs of CAN, RS-485, audio and measured \
+               voltages",
     params: &[
         Param {
             key: "intra_pair_ps",
-            default: 2.0,
-            about: "difference within a pair",
+            default: 0.0,
+            about: "difference within a pair; 0: 2 for PCIe, SATA, USB 3, HDMI, DisplayPort, MIPI, SGMII and DDR, 10 for others",
         },
         Param {
             key: "byte_lane_ps",
@@ -45,10 +49,10 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(scope: &Scope<'_>) -> Result<Found, Cancelled> {
-    let delays = delays(scope)?;
     let mut found = scope.each(&pairs(scope.board), |pair| {
-        pair_skew(scope, &delays, *pair).into_iter().collect()
+        skewed(scope, *pair).into_iter().collect()
     })?;
+    let delays = delays(scope)?;
     for key in ["byte_lane_ps", "address_command_ps"] {
         for (nets, budget) in scope.settings.groups_with(key, &scope.board.nets) {
             found = found.with(scope.found(group_skew(scope, &delays, &nets, budget)));
@@ -59,7 +63,6 @@ fn check(scope: &Scope<'_>) -> Result<Found, Cancelled> {
 
 /// The delay of every net, in ps.
 fn delays(scope: &Scope<'_>) -> Result<Vec<f64>, Cancelled> {
-    const PS_MM: f64 = 1e12 / super::context::LIGHT_MM_S;
     let mut delays = vec![0.0; scope.board.nets.len()];
     for run in &scope.runs {
         for (line, width) in run.lines.iter().zip(&run.widths) {
@@ -77,47 +80,6 @@ fn delays(scope: &Scope<'_>) -> Result<Vec<f64>, Cancelled> {
         }
     }
     Ok(delays)
-}
-
-fn pair_skew(
-    scope: &Scope<'_>,
-    delays: &[f64],
-    (positive, negative): (NetId, NetId),
-) -> Option<Draft> {
-    let is_routed = |net: NetId| delays[net] > 0.0;
-    let is_alike = scope.pads[positive].len() == scope.pads[negative].len();
-    if !is_alike || !is_routed(positive) || !is_routed(negative) {
-        return None;
-    }
-    let budget = scope.param_of("intra_pair_ps", positive);
-    let skew = (delays[positive] - delays[negative]).abs();
-    if skew <= budget {
-        return None;
-    }
-    let (later, other) = if delays[positive] > delays[negative] {
-        (positive, negative)
-    } else {
-        (negative, positive)
-    };
-    let detail = format!(
-        "{} takes {:.1} ps, {} {:.1} ps",
-        scope.net(positive).name,
-        delays[positive],
-        scope.net(negative).name,
-        delays[negative]
-    );
-    let at = scope
-        .runs
-        .iter()
-        .find(|run| run.net == other)
-        .or_else(|| scope.runs.first())?;
-    let draft = Draft::new(
-        Severity::Warning,
-        at.at(at.length() / 2.0),
-        "A pair is not equally long",
-        detail,
-    );
-    Some(draft.net(later).layer(at.layer).measure(skew, budget, "ps"))
 }
 
 fn group_skew(scope: &Scope<'_>, delays: &[f64], nets: &[NetId], budget: f64) -> Vec<Draft> {

@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
               Length with more than twice that, or without the other one, > max_uncoupled_mm.",
     source: "Johnson & Graham 1993",
     severity: "warning",
-    validity: "pairs by name, tracks of both on one layer",
+    validity: "pairs by name, as ddr-skew has them, tracks of both on one layer",
     params: &[Param {
         key: "max_uncoupled_mm",
         default: 5.0,

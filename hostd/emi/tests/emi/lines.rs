@@ -353,7 +353,7 @@ fn the_nets_of_a_pair_are_equally_long() {
     // 2 mm at √3.2353/c.
     assert_eq!(
         (found.len(), found[0].value, found[0].limit),
-        (1, Some(11.9997), Some(2.0))
+        (1, Some(11.9997), Some(10.0))
     );
     assert_eq!(found[0].net, "USB_D-");
     assert_eq!(pair(0.1).finds("ddr-skew"), []);

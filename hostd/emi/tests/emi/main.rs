@@ -17,6 +17,7 @@ mod made;
 mod metamorphic;
 mod mutations;
 mod opening;
+mod pairs;
 mod parts;
 mod plotter;
 mod reading;
