@@ -109,10 +109,10 @@ pub(crate) fn is_about_supply(word: &str) -> bool {
     const ABOUT: &[&str] = &[
         "ADC", "ALERT", "BTN", "CONTROL", "CS", "CTL", "CTRL", "DET", "DETECT", "DIM", "DIV", "EN",
         "ENA", "ENABLE", "ENB", "FAULT", "FB", "FLT", "GATE", "GOOD", "GPI", "GPIO", "GPO", "INH",
-        "INT", "IRQ", "ISENSE", "KEY", "LED", "MEAS", "MON", "OC", "OFF", "OK", "ON", "ONOFF",
-        "PG", "PGOOD", "PWM", "PWRDN", "PWREN", "PWRGD", "PWROK", "PWRON", "RDY", "READY", "REQ",
-        "RESET", "RST", "SEL", "SENSE", "SHDN", "SNS", "STAT", "SW", "TEST", "LX", "PHASE", "BOOT",
-        "BST", "VMON", "VSENSE", "VSNS", "WAKE",
+        "INT", "IRQ", "ISENSE", "KEY", "LED", "MCLR", "MEAS", "MON", "OC", "OFF", "OK", "ON",
+        "ONOFF", "PG", "PGOOD", "PWM", "PWRDN", "PWREN", "PWRGD", "PWROK", "PWRON", "RDY", "READY",
+        "REQ", "RESET", "RST", "SEL", "SENSE", "SHDN", "SNS", "STAT", "SW", "TEST", "LX", "PHASE",
+        "BOOT", "BST", "VMON", "VSENSE", "VSNS", "WAKE",
     ];
     ABOUT.contains(&without_digits(word))
 }

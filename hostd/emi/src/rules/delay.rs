@@ -258,10 +258,9 @@ impl Builder<'_, '_> {
 fn touches(pad: &Pad, track: &Track) -> bool {
     let reach = track.width / 2.0 + TOUCH_MM;
     let near = pad.bounds.grown(reach);
-    pad.layers.has(track.layer)
-        && near.meets(&track.line.bounds())
+    near.meets(&track.line.bounds())
         && pad
-            .shapes
+            .shapes_on(track.layer)
             .iter()
             .any(|shape| shape.distance_to(&track.line) <= reach)
 }

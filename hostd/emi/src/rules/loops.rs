@@ -44,6 +44,8 @@ pub(crate) fn loops(context: &Context<'_>, net: NetId) -> Result<Loops, Cancelle
         context.go_on()?;
         all = all.with(of_run(context, run));
     }
+    // A run that was left early has not all of its gaps.
+    context.go_on()?;
     Ok(all)
 }
 

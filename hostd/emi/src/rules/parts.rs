@@ -216,7 +216,7 @@ impl Context<'_> {
     pub(super) fn edge_gap(&self, pad: &Pad, within: f64) -> Option<f64> {
         let sides = self.outline.around(pad.at, within + pad.reach());
         let gaps = sides.into_iter().flat_map(|side| {
-            let shapes = pad.shapes.iter();
+            let shapes = pad.all_shapes();
             shapes.map(move |shape| shape.distance_to(&side))
         });
         gaps.min_by(f64::total_cmp)

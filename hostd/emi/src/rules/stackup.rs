@@ -111,5 +111,8 @@ fn check(scope: &Scope<'_>) -> Result<Found, Cancelled> {
         .layer(layer)
         .bounds(bounds[layer])
     });
-    Ok(scope.found(found))
+    let found = scope.found(found);
+    // What was left early was not looked at as a whole.
+    scope.go_on()?;
+    Ok(found)
 }
