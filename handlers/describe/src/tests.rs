@@ -81,6 +81,7 @@ fn check(route: &Route, members: &Value, schemas: &Value) -> Result<(), String> 
     for (status, response) in responses.ok_or("has no responses")? {
         let is_own = match status.as_str() {
             "101" => route.method == "WS",
+            "303" => route.method == "POST",
             "304" => route.method == "GET",
             status => status.starts_with('2'),
         };
@@ -90,7 +91,7 @@ fn check(route: &Route, members: &Value, schemas: &Value) -> Result<(), String> 
         if !response["description"].is_string() {
             return Err(format!("{status} has no description"));
         }
-        if !matches!(status.as_str(), "101" | "204" | "304") {
+        if !matches!(status.as_str(), "101" | "204" | "303" | "304") {
             check_content(response, schemas).map_err(|e| format!("{status} {e}"))?;
         }
     }

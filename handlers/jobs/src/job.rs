@@ -383,11 +383,13 @@ mod tests {
     }
 
     #[test]
-    fn a_head_has_neither_runs_nor_attempts() {
+    fn a_head_has_neither_runs_nor_attempts_nor_captures() {
         let job = example::job();
         let mut whole = json!(Record::whole(&job));
         let members = whole.as_object_mut().unwrap();
-        assert!(members.remove("runs").is_some() && members.remove("attempts").is_some());
+        for member in ["runs", "attempts", "captures"] {
+            assert!(members.remove(member).is_some(), "{member}");
+        }
         assert_eq!(json!(Record::head(&job)), whole);
     }
 

@@ -253,7 +253,7 @@ fn over(failed: Failed) -> Over {
         Failed::Here(error) => Over::asked(error),
         Failed::Lost(error) => Over::Server(format!("{error:#}")),
         Failed::Refused(refusal) => match refusal.code() {
-            "lease_held" => Over::Lease(refusal.to_string()),
+            "lease_held" | "lease_lost" => Over::Lease(refusal.to_string()),
             "device_offline" => Over::Device(refusal.to_string()),
             _ if refusal.is_asked() => Over::asked(anyhow!("{refusal}")),
             _ => Over::Server(refusal.to_string()),

@@ -73,7 +73,8 @@ fn what_was_done_is_told_in_lines() {
     let outcome = Outcome::of_report(report(), vec!["connecting".into()], took());
     assert_eq!(
         outcome.output,
-        "connecting\nprogrammed 10 bytes on STM32F030R8 (STM32F030x8)\nverified\nnot reset: the core is halted\n"
+        "connecting\nprogrammed 10 bytes on STM32F030R8 (STM32F030x8)\n\
+         0x08000000..0x0800000a (10 bytes, CRC-32 00000001)\nverified\nnot reset: the core is halted\n"
     );
     assert_eq!((outcome.programmed.bytes(), outcome.failure), (10, None));
 }

@@ -20,6 +20,12 @@ const MINE: Shown<'static> = Shown {
     owner: "org/a",
 };
 
+/// The same user without a lease.
+const NONE: Shown<'static> = Shown {
+    lease_id: None,
+    owner: "org/a",
+};
+
 /// What outlives a process.
 struct World {
     store: Store,
@@ -120,7 +126,7 @@ impl Process {
 
     fn wait_until_free(&self, device: &str) {
         let begun = Instant::now();
-        while self.leases.admit(device, MINE).is_err() {
+        while self.leases.admit(device, NONE).is_err() {
             assert!(begun.elapsed() < WAIT, "it is never free");
             std::thread::sleep(Duration::from_millis(2));
         }
@@ -209,7 +215,7 @@ fn a_lease_that_expired_while_nobody_was_there_is_followed_by_the_safe_state() {
     assert_eq!(process.attach(&world), device);
     // Whoever waits for the device looks only when something has changed.
     let told = async {
-        while process.leases.admit(&device, MINE).is_err() {
+        while process.leases.admit(&device, NONE).is_err() {
             changes.changed().await.unwrap();
         }
     };
