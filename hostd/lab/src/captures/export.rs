@@ -107,7 +107,9 @@ impl Export {
         }
         match format {
             Format::Wav => wav::check(reader)?,
-            Format::Sr => drop(sr::check(reader, content)?),
+            Format::Sr => {
+                sr::check(reader, content)?;
+            }
             Format::Vcd | Format::Csv | Format::Bin => {}
         }
         Ok(Self { format, content })
