@@ -45,7 +45,7 @@ pub(super) static RULE: Rule = Rule {
     check,
 };
 
-/// The shortest gap, in mm, if nobody says otherwise.
+/// The shortest gap by default, in mm.
 pub(super) const LEAST_MM: f64 = 0.1;
 
 fn check(scope: &Scope<'_>) -> Result<Found, Cancelled> {

@@ -1,4 +1,4 @@
-//! Supplies and parts: told by what pins say, pours and capacitors, and names beside these.
+//! Supplies and parts: recognized by what pins say, pours and capacitors, and names beside these.
 
 use emi::{Finding, Severity};
 
