@@ -19,6 +19,9 @@ use crate::wire::{Ask, Caller};
 /// Longest wait for a deed; one that takes longer has failed.
 const DEED_WAIT: Duration = Duration::from_secs(10);
 
+/// The same for a job, whose build computes beside others.
+const JOB_WAIT: Duration = Duration::from_secs(30);
+
 /// Between two looks at the state of a capture.
 const LOOK_PAUSE: Duration = Duration::from_millis(5);
 
@@ -77,6 +80,14 @@ impl Deed {
             Self::Upload => "upload",
             Self::SignIn => "sign-in",
             Self::Job => "job",
+        }
+    }
+
+    /// Longest wait for a deed of this kind.
+    fn wait(self) -> Duration {
+        match self {
+            Self::Job => JOB_WAIT,
+            _ => DEED_WAIT,
         }
     }
 
@@ -156,7 +167,7 @@ impl Person {
     }
 
     async fn attempt(&mut self, due: Instant, samples: &mut Samples) {
-        let done = timeout_at(Instant::now() + DEED_WAIT, self.act()).await;
+        let done = timeout_at(Instant::now() + self.deed.wait(), self.act()).await;
         match done {
             Ok(Ok(())) => samples.waited(due.elapsed()),
             Ok(Err(why)) => samples.failed(&format!("{why:#}")),
