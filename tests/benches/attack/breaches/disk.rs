@@ -79,11 +79,11 @@ impl Breach for Inodes {
     }
 
     fn does(&self) -> &'static str {
-        "40,000 files without a byte, where a job may take 64 MiB"
+        "20,000 files without a byte, where a job may take 64 MiB"
     }
 
     fn run(&self, ground: &Ground, _: Length, seen: &mut Seen) -> Result<()> {
-        let lines = "i=0; while [ $i -lt 40000 ]; do : > f$i; i=$((i+1)); done
+        let lines = "i=0; while [ $i -lt 20000 ]; do : > f$i; i=$((i+1)); done
             sleep 30";
         is_ended(ground, lines, seen)
     }
@@ -95,13 +95,13 @@ impl Breach for Sparse {
     }
 
     fn does(&self) -> &'static str {
-        "an artifact of 2,000 MiB that takes nothing of the disk until it is copied"
+        "an artifact of 1,000 MiB that takes nothing of the disk until it is copied"
     }
 
     fn run(&self, ground: &Ground, _: Length, seen: &mut Seen) -> Result<()> {
         let data = ground.host.server.dir().join("data");
         let before = taken_mib(&data)?;
-        let text = build("disk: 2GiB", "truncate -s 2000M \"$HOSTD_OUT/f\"")
+        let text = build("disk: 2GiB", "truncate -s 1000M \"$HOSTD_OUT/f\"")
             + "    packs: [{ id: p, artifacts: [f] }]\n";
         let id = ground.submit(&ground.other, &text)?;
         let job = ground.ended(&ground.other, &id)?;
