@@ -502,6 +502,11 @@ fn a_file_is_looked_at_without_a_device() {
         .post_form("/api/bench/firmware/info", &[], form)
         .unwrap();
     refused.expect_error(401, "missing_credential");
+}
+
+#[test]
+fn the_command_looks_at_a_file_without_a_server() {
+    let file = uf2(&[(F4, 4), (F0, 0)]);
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("x.uf2");
     std::fs::write(&path, &file).unwrap();

@@ -52,7 +52,9 @@ impl Said {
         match (self.major.unwrap_or(0), self.minor.unwrap_or(0)) {
             (0, 0 | 1) => {
                 let count = self.map.len() as u64 / 2;
-                if self.map.len() % 2 != 0 || self.pieces.is_some_and(|pieces| pieces != count) {
+                if !self.map.len().is_multiple_of(2)
+                    || self.pieces.is_some_and(|pieces| pieces != count)
+                {
                     return Err(wrong());
                 }
                 let pieces = self.map.chunks_exact(2).map(|pair| (pair[0], pair[1]));

@@ -59,8 +59,8 @@ impl Rims {
             firsts: vec![0],
             lengths: Vec::new(),
         };
-        for first in 0..sides.len() {
-            if twins[first] != NONE || rims.places[first] != NONE {
+        for (first, twin) in twins.iter().enumerate() {
+            if *twin != NONE || rims.places[first] != NONE {
                 continue;
             }
             let (mut side, mut length) = (first, 0.0);

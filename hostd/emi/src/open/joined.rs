@@ -65,6 +65,13 @@ pub(super) fn spread(
                 .for_each(|pad| sets.join(count + index, *pad));
         }
     }
+    name(work, &mut sets, notes);
+    Ok(())
+}
+
+/// Gives what touches a single net its name; says how much touches several.
+fn name(work: &mut Work, sets: &mut Sets, notes: &mut Vec<String>) {
+    let count = work.pieces.len();
     // The names in each set.
     let mut names: HashMap<usize, Vec<NetId>> = HashMap::new();
     let of_pieces = work.owners.iter().map(|owner| owner.net).enumerate();
@@ -91,12 +98,12 @@ pub(super) fn spread(
         };
     for index in 0..count {
         if work.owners[index].net.is_none() {
-            work.owners[index].net = name(index, &mut sets);
+            work.owners[index].net = name(index, sets);
         }
     }
     for (index, joint) in work.joints.iter_mut().enumerate() {
         if joint.owner.net.is_none() {
-            joint.owner.net = name(count + index, &mut sets);
+            joint.owner.net = name(count + index, sets);
         }
     }
     if shorted > 0 {
@@ -104,7 +111,6 @@ pub(super) fn spread(
             "{shorted} pieces of copper touch several nets and are left without one: is the netlist of this board?"
         ));
     }
-    Ok(())
 }
 
 /// Sides of shapes whose copper reaches alike far; a disc is a point.

@@ -158,7 +158,8 @@ fn the_way_goes_through_capacitors_to_a_plane_of_another_net() {
     // 3.25 mm to each of them, 8 mm between, 1 mm down and up, less 1.5 mm.
     assert!((detour(&found) - 15.0).abs() < 0.05, "{}", found.detail);
     assert!((detour(&gap(&capacitor(slot.clone(), "C1", 26.0))) - 30.0).abs() < 0.05);
-    let left_out = capacitor(capacitor(slot, "C1", 26.0), "C2", 34.0).as_footprint("C", "smd dnp");
+    let left_out =
+        capacitor(capacitor(slot, "C1", 26.0), "C2", 34.0).with_footprint("C", "smd dnp");
     assert!((detour(&gap(&left_out)) - 30.0).abs() < 0.05);
 }
 

@@ -248,7 +248,7 @@ impl Sheet {
     }
 
     /// The last part with another footprint and attributes.
-    pub(crate) fn as_footprint(mut self, name: &'static str, attr: &'static str) -> Self {
+    pub(crate) fn with_footprint(mut self, name: &'static str, attr: &'static str) -> Self {
         if let Some(Item::Part {
             library,
             attributes,

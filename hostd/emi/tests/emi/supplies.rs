@@ -139,7 +139,7 @@ fn capacitors_that_are_left_out_do_not_count() {
     let sheet = |value: &'static str, attributes: &'static str| {
         crate::parts::decoupled(50.0)
             .part("C2", value, (21.5, 20.0), two("+3V3", "GND"))
-            .as_footprint("C", attributes)
+            .with_footprint("C", attributes)
             .via("GND", (22.8, 20.0))
             .finds("decoupling")
     };
@@ -201,7 +201,7 @@ fn a_crystal_is_one_whatever_its_reference() {
         four_layers()
             .plane("GND", "In1.Cu")
             .part("X1", value, (4.0, 20.0), pads)
-            .as_footprint(library, "smd")
+            .with_footprint(library, "smd")
             .part("U1", "Si5351", (10.0, 20.0), circuit)
     };
     for (value, library) in [("XTAL4PIN", "x"), ("", "GSG-XTAL3.2x2.5mm"), ("25MHz", "x")] {

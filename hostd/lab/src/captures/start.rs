@@ -47,10 +47,10 @@ impl Captures {
         self.space.admit(0).map_err(CaptureError::Files)?;
         let org = &device.record.org;
         let name = self.name_of(order, of.as_ref(), (org, plan.kind)).await?;
-        let (job, origin) = of.map(|OfJob { job, origin }| (job, origin)).unzip();
+        let (job, origin) = of.map(|of| (of.job, of.origin)).unzip();
         let record = CaptureRecord {
             id: id::ulid(&self.clock),
-            org: device.record.org.clone(),
+            org: org.clone(),
             device: device.record.id.clone(),
             kind: plan.kind,
             name,
@@ -66,12 +66,12 @@ impl Captures {
             origin,
         };
         let (cancel, cancelled) = watch::channel(false);
-        self.check_free(&device.record.id, &pod)?;
-        self.check_level(&device.record.id, &pod, capabilities, plan.level)
-            .await?;
+        let id = &device.record.id;
+        self.check_free(id, &pod)?;
+        self.check_level(id, &pod, capabilities, plan.level).await?;
         let selects_level = matches!(plan.level, Level::Select(_));
-        let warnings = plan.warnings.clone();
         self.enter(&record, selects_level, cancel)?;
+        let warnings = plan.warnings.clone();
         let lane = self.lane(&device.record.id);
         let task = task::Task {
             captures: self.clone(),
@@ -81,17 +81,16 @@ impl Captures {
             cancelled,
         };
         // On a task of its own, so that the visit ends properly even if the caller goes away.
-        let captures = self.clone();
-        let (told, outcome) = oneshot::channel();
+        let (captures, (told, outcome)) = (self.clone(), oneshot::channel());
         tokio::spawn(async move {
             let put = captures.put_first(&task.record).await;
-            let stored = put.is_ok();
-            if !stored {
+            if put.is_err() {
                 captures.leave(&task.record.id);
             }
+            let is_stored = put.is_ok();
             // The caller may be gone; the capture goes on regardless.
             let _ = told.send(put);
-            if stored {
+            if is_stored {
                 let feed = captures.feeds.of(&task.record.device);
                 feed.tell(Event::State(task.record.clone()));
                 let id = task.record.id.clone();

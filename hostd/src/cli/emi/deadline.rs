@@ -36,7 +36,6 @@ impl Deadline {
             .spawn(move || {
                 if end.recv_timeout(hard) == Err(RecvTimeoutError::Timeout) {
                     complain(limit, "nothing of the report could be made");
-                    #[expect(clippy::exit, reason = "other threads do not end by themselves")]
                     process::exit(i32::from(LATE));
                 }
             })

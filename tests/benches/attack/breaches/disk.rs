@@ -171,5 +171,5 @@ fn taken_mib(folder: &Path) -> Result<u64> {
             }
         }
     }
-    Ok(blocks * BLOCK_BYTES >> 20)
+    Ok((blocks * BLOCK_BYTES) >> 20)
 }

@@ -67,7 +67,7 @@ impl Breach for Forms {
         let forms = [VALUE, &STANDARD.encode(VALUE), &hexadecimal].map(str::to_owned);
         for page in PAGES {
             let told = owner.get(&format!("/api/jobs/{id}{page}"))?.text;
-            let plain = told.replace('\n', "").replace(' ', "");
+            let plain = told.replace(['\n', ' '], "");
             for form in &forms {
                 let pieces = form.as_bytes().windows(PIECE_BYTES);
                 let pieces = pieces.filter_map(|piece| std::str::from_utf8(piece).ok());

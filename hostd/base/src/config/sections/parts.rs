@@ -404,6 +404,10 @@ mod tests {
                 "{text}: {error}"
             );
         }
+    }
+
+    #[test]
+    fn only_benches_of_parts_have_parts() {
         let error =
             load("[[devices]]\nname = \"b\"\naddress = \"usb\"\n[devices.uart]\npath = \"x\"\n");
         let error = error.unwrap_err();

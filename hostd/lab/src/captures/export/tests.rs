@@ -239,8 +239,9 @@ fn both_kinds_of_samples_are_at_their_times() {
             2_181_818.0 => 24e6 / 11.0,
             rate_hz => rate_hz,
         };
-        let wanted = [600.0, 1199.0].map(|at| (at * seen.rate_hz / exact_hz).round() as u64);
-        assert_eq!(seen.changes, wanted, "{rates_hz:?}");
+        let wanted = [600.0, 1199.0].map(|at| (at * seen.rate_hz / exact_hz).round());
+        let changes: Vec<f64> = seen.changes.iter().map(|at| *at as f64).collect();
+        assert_eq!(changes, wanted, "{rates_hz:?}");
         let second = format!("#{second}\nr9 #\n");
         assert!(vcd.contains(&second), "{rates_hz:?}: {vcd}");
         if let Some(read) = sigrok_samples(&vcd) {
