@@ -233,7 +233,7 @@ fn a_wrong_pipeline_is_told_with_lines_and_carets() {
     let right = tempfile::tempdir().unwrap();
     let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/example/pipeline.yml");
     let output = hostd(&["check", example, "none.yml"], right.path());
-    assert_eq!(output.status.code(), Some(1), "a file that is not there");
+    assert_eq!(output.status.code(), Some(2), "a file that is not there");
     let output = hostd(&["check", example], right.path());
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let output = hostd(&["check", "--schema"], right.path());

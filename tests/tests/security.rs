@@ -238,6 +238,11 @@ fn no_credential_reaches_the_log() {
         .expect(200);
     let device = server.device();
     let lease = "lease-of-a-browser-0123456789";
+    let taken = json!({"lease_id": lease});
+    bearer(&server, &minted)
+        .post("/api/cloud/devices/lease?device=demo", &taken)
+        .unwrap()
+        .expect(200);
     let in_query = format!(
         "/api/bench/devices/{device}/uart/ws?rx=3&tx=4&lease={lease}&token={}",
         minted.as_str().unwrap()
