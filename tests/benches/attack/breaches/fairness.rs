@@ -54,7 +54,7 @@ fn honest(ground: &Ground, seen: &mut Seen) -> Result<()> {
     let begun = Instant::now();
     let id = ground.submit(&ground.honest, &build("disk: 64MiB", "echo fine"))?;
     let why = get(&ground.honest, &format!("/api/jobs/{id}/why"))?;
-    let ahead = &why["runs"][0]["ahead"];
+    let ahead = why["runs"][0]["ahead"].as_u64().unwrap_or(0);
     let job = ground.ended(&ground.honest, &id)?;
     let took = begun.elapsed();
     seen.note(format!(
