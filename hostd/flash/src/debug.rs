@@ -5,13 +5,14 @@ use std::ops::Range;
 use std::time::Duration;
 
 use probe_rs::flashing::{DownloadOptions, FlashProgress};
-use probe_rs::{Core, MemoryInterface, RegisterId, Session, Target};
+use probe_rs::{Core, MemoryInterface, RegisterId, Session};
 
 use crate::chips::Catalog;
 use crate::error::FlashError;
 use crate::job::connect::{self, Wanted};
 use crate::job::of_target;
 use crate::link::{DapLink, Line, Memory};
+use crate::place;
 use crate::probe::SPEED_KHZ_DEFAULT;
 use crate::progress::Phase;
 use crate::stop::Stop;
@@ -102,7 +103,7 @@ impl Debugger {
         };
         let connected = connected.map_err(|error| of_target(error, &memory, Phase::Connecting))?;
         Ok(Self {
-            flash: flash(connected.session.target()),
+            flash: place::flash(connected.session.target()),
             session: connected.session,
             chip: connected.chip,
             watchpoints: None,
@@ -271,42 +272,4 @@ fn chain(error: &dyn Error) -> String {
         next = cause.source();
     }
     text
-}
-
-/// The flash that some algorithm programs, in parts whose sectors have one size.
-fn flash(target: &Target) -> Vec<(Range<u64>, u64)> {
-    let mut parts: Vec<(Range<u64>, u64)> = Vec::new();
-    for region in target
-        .memory_map
-        .iter()
-        .filter_map(|region| region.as_nvm_region())
-    {
-        let algorithm = target.flash_algorithms.iter().find(|algorithm| {
-            let range = &algorithm.flash_properties.address_range;
-            range.start <= region.range.start && region.range.start < range.end
-        });
-        let Some(properties) = algorithm.map(|algorithm| &algorithm.flash_properties) else {
-            continue;
-        };
-        if region.is_alias {
-            continue;
-        }
-        let end = region.range.end.min(properties.address_range.end);
-        let starts = |place: usize| {
-            let group = properties.sectors.get(place)?;
-            Some(properties.address_range.start + group.address)
-        };
-        for (place, group) in properties.sectors.iter().enumerate() {
-            let start = starts(place).unwrap_or(end).max(region.range.start);
-            let part = start..starts(place + 1).unwrap_or(end).min(end);
-            let is_new = parts
-                .iter()
-                .all(|(known, _)| known.end <= part.start || part.end <= known.start);
-            if !part.is_empty() && is_new {
-                parts.push((part, group.size));
-            }
-        }
-    }
-    parts.sort_by_key(|(part, _)| part.start);
-    parts
 }

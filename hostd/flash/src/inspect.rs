@@ -1,11 +1,11 @@
 //! What a firmware file holds, and what it would do to a chip, without one.
 
-use probe_rs::Target;
+use std::ops::Range;
 
 use crate::chips::{self, Catalog};
 use crate::error::FlashError;
 use crate::image::{Extent, Family, Format, Image};
-use crate::place::Memory;
+use crate::place::{self, Memory};
 use crate::request::Programmed;
 
 /// What a firmware file holds.
@@ -66,7 +66,7 @@ fn effect(image: &Image, asked: &str, load_address: Option<u32>) -> Result<Effec
         .map(|segment| segment.extent())
         .collect();
     Ok(Effect {
-        erased: erased(&target, &extents),
+        erased: erased(&place::flash(&target), &extents),
         chip: target.name,
         programmed: Programmed {
             extents,
@@ -76,48 +76,27 @@ fn effect(image: &Image, asked: &str, load_address: Option<u32>) -> Result<Effec
 }
 
 /// The sectors that hold any of these bytes.
-fn erased(target: &Target, extents: &[Extent]) -> Vec<(u64, u64)> {
+fn erased(flash: &[(Range<u64>, u64)], extents: &[Extent]) -> Vec<(u64, u64)> {
     let mut erased: Vec<(u64, u64)> = Vec::new();
     for extent in extents {
-        let mut address = u64::from(extent.address);
-        let end = address + extent.bytes;
-        while address < end {
-            let Some((start, size)) = sector(target, address) else {
-                // Of RAM, nothing is erased; what follows it may be flash again.
-                address = next_flash(target, address).unwrap_or(end);
+        let (start, end) = (
+            u64::from(extent.address),
+            u64::from(extent.address) + extent.bytes,
+        );
+        for (part, sector) in flash {
+            let (from, to) = (start.max(part.start), end.min(part.end));
+            if from >= to {
                 continue;
-            };
-            match erased.last_mut() {
-                Some((first, bytes)) if *first + *bytes >= start + size => {}
-                Some((first, bytes)) if *first + *bytes == start => *bytes += size,
-                _ => erased.push((start, size)),
             }
-            address = start + size;
+            let from = from - (from - part.start) % sector;
+            let to = (part.start + (to - part.start).next_multiple_of(*sector)).min(part.end);
+            match erased.last_mut() {
+                Some((first, bytes)) if *first + *bytes >= from => {
+                    *bytes = (*first + *bytes).max(to) - *first;
+                }
+                _ => erased.push((from, to - from)),
+            }
         }
     }
     erased
-}
-
-/// The start and the size of the sector at an address.
-fn sector(target: &Target, address: u64) -> Option<(u64, u64)> {
-    let all = target.flash_algorithms.iter();
-    let mut of_address: Vec<_> = all
-        .map(|algorithm| (algorithm.default, &algorithm.flash_properties))
-        .filter(|(_, flash)| flash.address_range.contains(&address))
-        .collect();
-    of_address.sort_by_key(|(is_default, _)| !is_default);
-    let (_, flash) = of_address.first()?;
-    let from_start = address - flash.address_range.start;
-    let kinds = flash.sectors.iter();
-    let kind = kinds
-        .filter(|kind| kind.address <= from_start && kind.size > 0)
-        .max_by_key(|kind| kind.address)?;
-    let within = (from_start - kind.address) % kind.size;
-    Some((address - within, kind.size))
-}
-
-fn next_flash(target: &Target, address: u64) -> Option<u64> {
-    let all = target.flash_algorithms.iter();
-    let starts = all.map(|algorithm| algorithm.flash_properties.address_range.start);
-    starts.filter(|start| *start > address).min()
 }

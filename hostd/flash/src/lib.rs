@@ -38,5 +38,5 @@ pub use job::run;
 pub use link::{DapLink, LinkError};
 pub use probe::{SPEED_KHZ_DEFAULT, open_probe};
 pub use progress::{Phase, Progress};
-pub use request::{EXTENTS_NAMED_MAX, Programmed, Report, Request};
+pub use request::{EXTENTS_NAMED_MAX, Programmed, Report, Request, named};
 pub use stop::Stop;

@@ -1,7 +1,8 @@
-//! The memory of a chip, and where in it an image goes.
+//! The memory of a chip: its flash, and where an image goes.
 
 use std::ops::Range;
 
+use probe_rs::Target;
 use probe_rs::config::MemoryRegion;
 
 use crate::chips;
@@ -84,4 +85,43 @@ fn first_outside(
         };
     }
     None
+}
+
+/// The flash that some algorithm programs, in ascending order, in parts whose sectors have one size: addresses, and bytes that
+/// are erased together.
+pub(crate) fn flash(target: &Target) -> Vec<(Range<u64>, u64)> {
+    let mut parts: Vec<(Range<u64>, u64)> = Vec::new();
+    for region in target
+        .memory_map
+        .iter()
+        .filter_map(|region| region.as_nvm_region())
+    {
+        let algorithm = target.flash_algorithms.iter().find(|algorithm| {
+            let range = &algorithm.flash_properties.address_range;
+            range.start <= region.range.start && region.range.start < range.end
+        });
+        let Some(properties) = algorithm.map(|algorithm| &algorithm.flash_properties) else {
+            continue;
+        };
+        if region.is_alias {
+            continue;
+        }
+        let end = region.range.end.min(properties.address_range.end);
+        let starts = |place: usize| {
+            let group = properties.sectors.get(place)?;
+            Some(properties.address_range.start + group.address)
+        };
+        for (place, group) in properties.sectors.iter().enumerate() {
+            let start = starts(place).unwrap_or(end).max(region.range.start);
+            let part = start..starts(place + 1).unwrap_or(end).min(end);
+            let is_new = parts
+                .iter()
+                .all(|(known, _)| known.end <= part.start || part.end <= known.start);
+            if !part.is_empty() && is_new {
+                parts.push((part, group.size));
+            }
+        }
+    }
+    parts.sort_by_key(|(part, _)| part.start);
+    parts
 }

@@ -76,20 +76,18 @@ pub struct Programmed {
 pub const EXTENTS_NAMED_MAX: usize = 32;
 
 impl Programmed {
-    /// Where data went, a line for each place, at most [`EXTENTS_NAMED_MAX`] and one that counts the rest; then what was
-    /// skipped.
+    /// Where data went and what was skipped, a line each: [`named`], then [`Self::skips`].
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
-        let named = self.extents.iter().take(EXTENTS_NAMED_MAX);
-        let mut lines: Vec<String> = named.map(ToString::to_string).collect();
-        let rest = self.extents.get(EXTENTS_NAMED_MAX..).unwrap_or_default();
-        if !rest.is_empty() {
-            let bytes: u64 = rest.iter().map(|extent| extent.bytes).sum();
-            lines.push(format!("{} more places ({bytes} bytes)", rest.len()));
-        }
-        let skipped = self.skipped.iter();
-        lines.extend(skipped.map(|skipped| format!("skipped: {skipped}, which this chip is not")));
+        let mut lines = named(&self.extents);
+        lines.extend(self.skips());
         lines
+    }
+
+    /// What was skipped, a line for each family.
+    pub fn skips(&self) -> impl Iterator<Item = String> {
+        let skipped = self.skipped.iter();
+        skipped.map(|skipped| format!("skipped: {skipped}, which this chip is not"))
     }
 
     /// Number of bytes.
@@ -97,4 +95,17 @@ impl Programmed {
     pub fn bytes(&self) -> u64 {
         self.extents.iter().map(|extent| extent.bytes).sum()
     }
+}
+
+/// A line for each place, at most [`EXTENTS_NAMED_MAX`], and one that counts the rest.
+#[must_use]
+pub fn named(extents: &[Extent]) -> Vec<String> {
+    let first = extents.iter().take(EXTENTS_NAMED_MAX);
+    let mut lines: Vec<String> = first.map(ToString::to_string).collect();
+    let rest = extents.get(EXTENTS_NAMED_MAX..).unwrap_or_default();
+    if !rest.is_empty() {
+        let bytes: u64 = rest.iter().map(|extent| extent.bytes).sum();
+        lines.push(format!("{} more places ({bytes} bytes)", rest.len()));
+    }
+    lines
 }

@@ -167,9 +167,6 @@ impl Flashing {
             .try_acquire()
             .map_err(|_| FlashingError::Full)?;
         let looked = tokio::task::spawn_blocking(move || {
-            if let Some(target) = &target {
-                ::flash::check_chip(target).map_err(|error| invalid("target", &error))?;
-            }
             let image = read(&firmware, load_address)?;
             let found = ::flash::inspect(&image, target.as_deref(), load_address);
             found.map_err(|error| invalid(blamed(&error), &error))
@@ -401,7 +398,7 @@ fn panicked<T>(panic: tokio::task::JoinError) -> Result<T, FlashingError> {
 /// The field that must change when a file and a chip do not fit.
 fn blamed(error: &FlashError) -> &'static str {
     match error {
-        FlashError::AmbiguousChip { .. } => "target",
+        FlashError::AmbiguousChip { .. } | FlashError::UnsupportedChip { .. } => "target",
         _ => "firmware",
     }
 }

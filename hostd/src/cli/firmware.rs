@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 
-use flash::image::Extent;
 use flash::{EXTENTS_NAMED_MAX, Effect, Image, Inspection};
 use lab::flashing::FILE_BYTES_MAX;
 
@@ -71,22 +70,14 @@ fn print(found: &Inspection, out: &mut dyn Write) -> std::io::Result<()> {
         if let Some(family) = family {
             writeln!(out, "for {family}:")?;
         }
-        places(extents, out)?;
+        for place in flash::named(extents) {
+            writeln!(out, "  {place}")?;
+        }
     }
     found
         .effect
         .as_ref()
         .map_or(Ok(()), |effect| would_do(effect, out))
-}
-
-fn places(extents: &[Extent], out: &mut dyn Write) -> std::io::Result<()> {
-    for extent in extents.iter().take(EXTENTS_NAMED_MAX) {
-        writeln!(out, "  {extent}")?;
-    }
-    match extents.len().saturating_sub(EXTENTS_NAMED_MAX) {
-        0 => Ok(()),
-        more => writeln!(out, "  {more} more places"),
-    }
 }
 
 fn would_do(effect: &Effect, out: &mut dyn Write) -> std::io::Result<()> {
@@ -99,13 +90,11 @@ fn would_do(effect: &Effect, out: &mut dyn Write) -> std::io::Result<()> {
     if more > 0 {
         writeln!(out, "  erases {more} more places")?;
     }
-    for line in effect.programmed.lines() {
-        let what = if line.starts_with("skipped") {
-            ""
-        } else {
-            "programs "
-        };
-        writeln!(out, "  {what}{line}")?;
+    for place in flash::named(&effect.programmed.extents) {
+        writeln!(out, "  programs {place}")?;
+    }
+    for skip in effect.programmed.skips() {
+        writeln!(out, "  {skip}")?;
     }
     Ok(())
 }
