@@ -103,6 +103,13 @@ pub struct Version {
     pub manifest: Manifest,
 }
 
+impl Version {
+    fn of(package: table::Package) -> Result<Self, InstalledError> {
+        let manifest = Manifest::parse(package.manifest.as_bytes())?;
+        Ok(Self { package, manifest })
+    }
+}
+
 impl Installed {
     /// Goes on where the last server was. Call it on a runtime.
     ///
@@ -261,21 +268,23 @@ impl Installed {
     /// The storage failed.
     pub async fn standing(&self) -> Result<Vec<Standing>, InstalledError> {
         let read = self.0.store.read(|s| {
-            let plugins = table::all(s)?;
-            let with_versions = plugins.into_iter().map(|plugin| {
-                let of = |digest: &Option<String>| match digest {
-                    Some(digest) => table::package(s, &plugin.id, digest),
-                    None => Ok(None),
-                };
-                let (active, staged) = (of(&plugin.active)?, of(&plugin.staged)?);
-                let previous = of(&plugin.previous)?;
-                Ok((plugin, [active, staged, previous]))
-            });
-            with_versions.collect::<Result<Vec<_>, StoreError>>()
+            let all = table::all(s)?.into_iter();
+            all.map(|plugin| Standing::read(s, plugin)).collect()
         });
-        let read = read.await?.into_iter();
-        read.map(|(plugin, versions)| Standing::new(plugin, versions))
-            .collect()
+        read.await
+    }
+
+    /// The same of one plugin, if there is one of this id.
+    ///
+    /// # Errors
+    /// The storage failed.
+    pub async fn standing_of(&self, id: &PluginId) -> Result<Option<Standing>, InstalledError> {
+        let id = id.clone();
+        let read = self.0.store.read(move |s| {
+            let plugin = table::by_id(s, id.as_str())?;
+            plugin.map(|plugin| Standing::read(s, plugin)).transpose()
+        });
+        read.await
     }
 
     /// A plugin.
@@ -407,9 +416,7 @@ impl Inner {
             .store
             .read(move |s| table::package(s, id.as_str(), &digest))
             .await?;
-        let package = found.ok_or(InstalledError::NoVersion)?;
-        let manifest = Manifest::parse(package.manifest.as_bytes())?;
-        Ok(Version { package, manifest })
+        Version::of(found.ok_or(InstalledError::NoVersion)?)
     }
 
     async fn waits(&self, id: &PluginId, digest: &str) -> Result<Vec<Missing>, InstalledError> {

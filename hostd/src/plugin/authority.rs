@@ -159,9 +159,8 @@ impl Plugins {
 
     /// What the newest version of a plugin asks for.
     async fn wanted(&self, id: &PluginId) -> Result<Wants, OrderError> {
-        let standing = self.installed.standing().await;
-        let all = standing.map_err(|error| judged(error.into()))?;
-        let of = all.into_iter().find(|of| of.plugin.id == id.as_str());
+        let standing = self.installed.standing_of(id).await;
+        let of = standing.map_err(|error| judged(error.into()))?;
         let newest = of.and_then(|of| of.staged.or(of.active));
         Ok(newest.ok_or(OrderError::NotFound)?.manifest.wants)
     }

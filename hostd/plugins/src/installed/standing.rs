@@ -1,9 +1,9 @@
 //! A plugin and its versions, as they were at one moment.
 
-use store::plugins::{Package, Plugin};
+use store::Snapshot;
+use store::plugins::{self as table, Plugin};
 
 use super::{InstalledError, Version};
-use crate::manifest::Manifest;
 
 /// A plugin with its versions.
 #[derive(Debug, Clone)]
@@ -19,22 +19,20 @@ pub struct Standing {
 }
 
 impl Standing {
-    pub(super) fn new(
-        plugin: Plugin,
-        [active, staged, previous]: [Option<Package>; 3],
-    ) -> Result<Self, InstalledError> {
-        let of = |package: Option<Package>| {
-            let version = package.map(|package| {
-                let manifest = Manifest::parse(package.manifest.as_bytes())?;
-                Ok::<_, InstalledError>(Version { package, manifest })
-            });
-            version.transpose()
+    /// A plugin's, as this source has it.
+    pub(super) fn read(from: &Snapshot, plugin: Plugin) -> Result<Self, InstalledError> {
+        let of = |digest: &Option<String>| {
+            let Some(digest) = digest else {
+                return Ok(None);
+            };
+            let package = table::package(from, &plugin.id, digest)?;
+            package.map(Version::of).transpose()
         };
         Ok(Self {
+            active: of(&plugin.active)?,
+            staged: of(&plugin.staged)?,
+            previous: of(&plugin.previous)?,
             plugin,
-            active: of(active)?,
-            staged: of(staged)?,
-            previous: of(previous)?,
         })
     }
 }
