@@ -1,6 +1,7 @@
 //! The picture: a label and a word on two fields, which a screen reader says as one.
 
 use guest::badges::Word;
+use guest::page::escaped;
 
 /// Width of a character, in tenths of a unit: that of the widest common ones, since nobody knows the reader's font.
 const CHAR_TENTHS: usize = 70;
@@ -37,25 +38,6 @@ pub(crate) fn draw(label: &str, word: &str, colour: &str) -> String {
 
 fn width(text: &str) -> usize {
     text.chars().count() * CHAR_TENTHS / 10 + PADDING
-}
-
-/// As text and as the value of an attribute.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            // What no XML may hold.
-            '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
-            c if c.is_control() => escaped.push('\u{fffd}'),
-            c => escaped.push(c),
-        }
-    }
-    escaped
 }
 
 #[cfg(test)]

@@ -76,7 +76,7 @@ pub fn refused(request: &Request, error: ApiError, title: &str) -> Result<Respon
     Ok(page(error.status, title, &html, None))
 }
 
-/// Text for a page: nothing of it is read as HTML, in quotes neither.
+/// Text for HTML and XML, as text and as the value of an attribute: nothing of it is read as markup, in quotes neither.
 #[must_use]
 pub fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
@@ -87,6 +87,8 @@ pub fn escaped(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
+            // What no XML may hold.
+            '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
             c if c.is_control() => escaped.push('\u{fffd}'),
             c => escaped.push(c),
         }

@@ -154,6 +154,11 @@ impl Shape for Number {
     }
 }
 
+/// The text of a value.
+fn string(value: &Value) -> Result<&str, String> {
+    value.as_str().ok_or_else(|| "must be a string".to_owned())
+}
+
 #[derive(Debug)]
 struct Text(RangeInclusive<usize>);
 
@@ -169,10 +174,7 @@ impl Shape for Text {
     type Value = String;
 
     fn read(&self, value: &Value) -> Result<String, String> {
-        value
-            .as_str()
-            .ok_or_else(|| "must be a string".to_owned())
-            .and_then(|text| self.read_text(text))
+        self.read_text(string(value)?)
     }
 
     fn read_text(&self, text: &str) -> Result<String, String> {
@@ -245,10 +247,7 @@ impl Shape for Alike {
     type Value = String;
 
     fn read(&self, value: &Value) -> Result<String, String> {
-        value
-            .as_str()
-            .ok_or_else(|| "must be a string".to_owned())
-            .and_then(|text| self.read_text(text))
+        self.read_text(string(value)?)
     }
 
     fn read_text(&self, text: &str) -> Result<String, String> {
@@ -323,10 +322,7 @@ impl Shape for Spelled {
     type Value = String;
 
     fn read(&self, value: &Value) -> Result<String, String> {
-        value
-            .as_str()
-            .ok_or_else(|| "must be a string".to_owned())
-            .and_then(|text| self.read_text(text))
+        self.read_text(string(value)?)
     }
 
     fn read_text(&self, text: &str) -> Result<String, String> {

@@ -53,7 +53,7 @@ fn plain(name: &str) -> String {
     name.chars().take(NAME_CHARS_MAX).map(letter).collect()
 }
 
-/// A path as part of a URL (RFC 3986, 3.3); its slashes stay.
+/// A path as part of a URL (RFC 3986, 3.3), or as a value of its query; its slashes stay.
 #[must_use]
 pub fn encoded(path: &str) -> String {
     let mut out = String::new();

@@ -2,7 +2,6 @@
 //! link without a session.
 
 use std::borrow::Cow;
-use std::fmt::Write;
 
 use http::header::{ACCEPT, AUTHORIZATION, CACHE_CONTROL, LOCATION, VARY};
 use http::request::Parts;
@@ -55,7 +54,7 @@ pub(crate) fn sign_in(head: &Parts) -> Option<Response<ResponseBody>> {
     let asked = asked.filter(|asked| asked.len() <= TO_BYTES_MAX);
     if let (&Method::GET, Some(asked)) = (&head.method, asked) {
         location.push_str("?to=");
-        encode(asked, &mut location);
+        location.push_str(&jobs::encoded(asked));
     }
     let mut response = Response::new(ResponseBody::empty());
     *response.status_mut() = StatusCode::SEE_OTHER;
@@ -79,21 +78,6 @@ pub(crate) fn wants_page(headers: &HeaderMap) -> bool {
             .is_some_and(|kind| kind.eq_ignore_ascii_case("text/html"));
         is_html && !parts.any(|part| matches!(part, "q=0" | "q=0.0" | "q=0.00" | "q=0.000"))
     })
-}
-
-/// Appends text as the value of a query.
-fn encode(text: &str, out: &mut String) {
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
-                out.push(char::from(byte));
-            }
-            other => {
-                // Writing to a string cannot fail.
-                let _ = write!(out, "%{other:02X}");
-            }
-        }
-    }
 }
 
 #[cfg(test)]
