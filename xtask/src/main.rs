@@ -96,7 +96,7 @@ fn carry_out(request: &Request) -> Result<()> {
         Task::Bench(name) => bench::run(name, options),
         Task::Cgroup2 => cgroup2::run(),
         Task::Fuzz(package) => fuzz::run(package.as_deref()),
-        Task::TestUsb(filter) => usb::run(filter.as_deref()),
+        Task::TestUsb { filter, short } => usb::run(filter.as_deref(), *short),
         Task::Attack(attack) => attack::run(attack, options),
     }
 }

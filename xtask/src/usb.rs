@@ -92,8 +92,8 @@ pub(crate) struct Parts {
     udev: Udev,
 }
 
-/// Runs the tests, or those whose names contain a text, and fails where that is not possible.
-pub(crate) fn run(filter: Option<&str>) -> Result<()> {
+/// Runs the tests, those whose names contain a text, or the short set, and fails where that is not possible.
+pub(crate) fn run(filter: Option<&str>, short: bool) -> Result<()> {
     let is_name = |text: &str| {
         text.bytes()
             .all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b':'))
@@ -105,9 +105,13 @@ pub(crate) fn run(filter: Option<&str>) -> Result<()> {
             "no name of a test contains `{filter}`: they have small letters, digits, `_` and `::`"
         );
     }
-    Parts::find()?
-        .prepare()?
-        .run(filter.map_or(Set::Whole, Set::Named))
+    let set = match (filter, short) {
+        (Some(_), true) => bail!("a filter and `--short` are two sets of tests: give one of them"),
+        (Some(filter), false) => Set::Named(filter),
+        (None, true) => Set::Short,
+        (None, false) => Set::Whole,
+    };
+    Parts::find()?.prepare()?.run(set)
 }
 
 impl Parts {
