@@ -12,6 +12,7 @@ use tests::{Bench, Server};
 
 mod ends;
 mod gdb;
+mod packets;
 mod probe;
 mod uart;
 mod who;

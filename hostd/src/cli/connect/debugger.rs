@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
 use bridge::gdb::{self, DebugError, Flash, Register, Wire};
@@ -14,7 +14,7 @@ use tokio::time::timeout;
 
 use super::super::patience::tell;
 use super::super::server::Failed;
-use super::ports::Shared;
+use super::ports::{DISMISS_BYTES, DISMISS_WAIT, Port, Shared};
 use super::probe;
 use super::stream::Ended;
 
@@ -27,18 +27,22 @@ const WRITE_WAIT: Duration = Duration::from_secs(30);
 /// Bytes read from the tunnel at once.
 const READ_BYTES: usize = 4 << 10;
 
-/// Serves one GDB to its end.
+/// Serves one GDB to its end, with a session with the probe that has begun.
 ///
 /// # Errors
-/// There is no debug session.
-pub(super) async fn serve(stream: tokio::net::TcpStream, shared: &Shared) -> Result<Ended, Failed> {
+/// There is no debug session with the target.
+pub(super) async fn serve(
+    stream: tokio::net::TcpStream,
+    near: DuplexStream,
+    far: probe::Far,
+    shared: &Shared,
+) -> Result<Ended, Failed> {
     let stream = stream.into_std().and_then(|stream| {
         stream.set_nonblocking(false)?;
         stream.set_write_timeout(Some(WRITE_WAIT))?;
         Ok(stream)
     });
     let stream = stream.context("serve GDB").map_err(Failed::Here)?;
-    let (near, far) = probe::open(shared).await?;
     let stop = Stop::new();
     let cut = Cut {
         stream: stream
@@ -71,7 +75,20 @@ pub(super) async fn serve(stream: tokio::net::TcpStream, shared: &Shared) -> Res
 }
 
 /// The whole session, on a thread of its own.
-fn debug(stream: TcpStream, link: Link, wish: &Wish, stop: &Stop) -> anyhow::Result<()> {
+fn debug(mut stream: TcpStream, link: Link, wish: &Wish, stop: &Stop) -> anyhow::Result<()> {
+    let mut target = match attach(link, wish, stop) {
+        Ok(target) => target,
+        Err(error) => {
+            // Whether it arrives does not matter.
+            let _ = dismiss(&mut stream, &format!("failed to {error:#}"));
+            return Err(error);
+        }
+    };
+    gdb::serve(&mut Client(stream), &mut target).context("debug")?;
+    Ok(())
+}
+
+fn attach(link: Link, wish: &Wish, stop: &Stop) -> anyhow::Result<Target> {
     let mut debugger = Debugger::attach(link, wish, stop).context("begin to debug")?;
     tell(&format!("gdb: debugging {}", debugger.chip()));
     let parts = debugger.flash().iter();
@@ -79,14 +96,25 @@ fn debug(stream: TcpStream, link: Link, wish: &Wish, stop: &Stop) -> anyhow::Res
         range: range.clone(),
         sector_bytes: *sector_bytes,
     });
-    let flash = flash.collect();
-    let mut target = Target {
-        flash,
+    Ok(Target {
+        flash: flash.collect(),
         has_fpu: debugger.has_fpu().context("look at the core")?,
         watchpoints: debugger.watchpoints().context("look at the core")?,
         debugger,
+    })
+}
+
+/// Tells GDB why it is not served, and waits a moment until it has read that.
+fn dismiss(stream: &mut TcpStream, why: &str) -> io::Result<()> {
+    let Some(words) = Port::Gdb.refusal(why) else {
+        return Ok(());
     };
-    gdb::serve(&mut Client(stream), &mut target).context("debug")?;
+    stream.write_all(&words)?;
+    stream.shutdown(Shutdown::Write)?;
+    stream.set_read_timeout(Some(DISMISS_WAIT))?;
+    let until = Instant::now() + DISMISS_WAIT;
+    let mut heard = [0; DISMISS_BYTES];
+    while stream.read(&mut heard)? > 0 && Instant::now() < until {}
     Ok(())
 }
 

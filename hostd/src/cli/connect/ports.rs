@@ -1,12 +1,14 @@
 //! The ports of this machine, and their clients: one each, and one of those that need the probe.
 
 use std::fmt::Write as _;
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use bridge::serial::Codec;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
@@ -25,6 +27,10 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// Time for who has a place to leave it: a tool that was just ended lets go of a pod a moment later.
 const LEAVE_WAIT: Duration = Duration::from_secs(2);
+
+/// Time for a client that is sent away to read why, and bytes of it that are read at once meanwhile.
+pub(super) const DISMISS_WAIT: Duration = Duration::from_secs(1);
+pub(super) const DISMISS_BYTES: usize = 1024;
 
 /// Connections of one port that are served, leave, or wait for that.
 const CLIENTS_MAX: usize = 8;
@@ -99,9 +105,13 @@ impl Port {
         }
     }
 
-    /// Whether a sentence for a person can be sent before anything else.
-    fn is_text(self) -> bool {
-        matches!(self, Self::Uart | Self::Rfc2217)
+    /// What tells a client why it is not served, where the protocol has something for that.
+    pub(super) fn refusal(self, why: &str) -> Option<Vec<u8>> {
+        match self {
+            Self::Uart | Self::Rfc2217 => Some(format!("hostd: {why}\r\n").into_bytes()),
+            Self::Gdb => Some(bridge::gdb::refusal(&format!("hostd: {why}"))),
+            Self::Dap => None,
+        }
     }
 }
 
@@ -218,14 +228,20 @@ async fn accept(port: Port, listener: TcpListener, shared: Shared) {
             Some(_) = clients.join_next() => continue,
         };
         if clients.len() >= CLIENTS_MAX {
-            send_away(port, &stream, peer);
+            if let Some(words) = sent_away(port, peer) {
+                // Whether it arrives does not matter.
+                let _ = stream.try_write(&words);
+            }
             continue;
         }
         let (seat, shared, position) = (seat.clone(), shared.clone(), position.clone());
         clients.spawn(async move {
             let seat = tokio::time::timeout(LEAVE_WAIT, seat.acquire_owned()).await;
             let Ok(Ok(_seat)) = seat else {
-                return send_away(port, &stream, peer);
+                if let Some(words) = sent_away(port, peer) {
+                    dismiss(stream, &words).await;
+                }
+                return;
             };
             let sentence = match attend(port, stream, &shared, &position).await {
                 Ok(Ended(why)) if why.is_empty() => return,
@@ -240,13 +256,25 @@ async fn accept(port: Port, listener: TcpListener, shared: Shared) {
     }
 }
 
-fn send_away(port: Port, stream: &TcpStream, peer: SocketAddr) {
+/// Tells the person here that a client is sent away; returns what tells the client.
+fn sent_away(port: Port, peer: SocketAddr) -> Option<Vec<u8>> {
     let sentence = "there is a client already, and room for no other";
     tell(&format!("{}: sent away {peer}: {sentence}", port.name()));
-    if port.is_text() {
-        // Whether it arrives does not matter.
-        let _ = stream.try_write(format!("hostd: {sentence}\r\n").as_bytes());
-    }
+    port.refusal(sentence)
+}
+
+/// Sends its last words to a client, and waits a moment until it has read them: closed at once, with bytes that were not read
+/// here, the connection would take them along.
+async fn dismiss(mut stream: TcpStream, words: &[u8]) {
+    let said = async {
+        stream.write_all(words).await?;
+        stream.shutdown().await?;
+        let mut heard = [0; DISMISS_BYTES];
+        while stream.read(&mut heard).await? > 0 {}
+        io::Result::Ok(())
+    };
+    // Whether they arrive does not matter.
+    let _ = tokio::time::timeout(DISMISS_WAIT, said).await;
 }
 
 /// Serves one client to its end.
@@ -268,10 +296,15 @@ async fn attend(
                 _ => ended,
             })
         }
-        Port::Gdb => {
-            let _claim = shared.claim(port).await?;
-            debugger::serve(stream, shared).await
-        }
+        Port::Gdb => match begin_to_debug(shared).await {
+            Ok((_claim, near, far)) => debugger::serve(stream, near, far, shared).await,
+            Err(failed) => {
+                if let Some(words) = port.refusal(&format!("failed to {failed}")) {
+                    dismiss(stream, &words).await;
+                }
+                Err(failed)
+            }
+        },
         Port::Uart | Port::Rfc2217 => {
             let (line, far) = line::open(shared, position).await?;
             let codec = match port {
@@ -294,6 +327,15 @@ async fn attend(
             })
         }
     }
+}
+
+/// The probe for GDB, and a session with it.
+async fn begin_to_debug(
+    shared: &Shared,
+) -> Result<(OwnedSemaphorePermit, DuplexStream, probe::Far), Failed> {
+    let claim = shared.claim(Port::Gdb).await?;
+    let (near, far) = probe::open(shared).await?;
+    Ok((claim, near, far))
 }
 
 /// Clients may go as they like.
