@@ -29,7 +29,7 @@ struct Bench {
     target: File,
     probe_port: u16,
     id: String,
-    _dir: TempDir,
+    dir: TempDir,
 }
 
 /// A serial port at `link`, and the target's end of it.
@@ -85,7 +85,7 @@ impl Bench {
             target,
             probe_port,
             id,
-            _dir: dir,
+            dir,
         }
     }
 
@@ -230,6 +230,23 @@ fn missing(record: &Value) -> Vec<&str> {
         .iter()
         .map(|away| away["part"].as_str().unwrap())
         .collect()
+}
+
+#[test]
+fn a_bench_of_which_nothing_is_there_says_why_of_each_part() {
+    let mut bench = Bench::start();
+    bench.until(|record| missing(record) == ["probe"]);
+    bench.supply.stop();
+    std::fs::remove_file(bench.dir.path().join("usb-adapter")).unwrap();
+    bench.target = File::open("/dev/null").unwrap();
+    let record = bench.until(|record| record["state"] == "offline");
+    assert_eq!(missing(&record), ["probe", "uart", "power"], "{record}");
+    for away in record["missing_parts"].as_array().unwrap() {
+        assert!(!away["reason"].as_str().unwrap().is_empty(), "{away}");
+    }
+    let reason = record["missing_parts"][2]["reason"].as_str().unwrap();
+    let address = format!("127.0.0.1:{}", bench.supply.port());
+    assert!(reason.contains(&address), "{reason}");
 }
 
 #[test]

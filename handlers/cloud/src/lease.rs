@@ -173,6 +173,7 @@ mod tests {
             expires_at: Some("2026-01-02T03:06:05Z".into()),
             lost: false,
             making_safe: false,
+            obstacle: None,
             place: Some(256),
             retry_after_s: 42,
         };
@@ -194,6 +195,7 @@ mod tests {
             expires_at: None,
             lost: false,
             making_safe: true,
+            obstacle: None,
             place: Some(1),
             retry_after_s: 1,
         };
@@ -211,6 +213,28 @@ mod tests {
         );
         let sentence = body["error"].as_str().unwrap();
         assert!(sentence.contains("device is being made safe"), "{sentence}");
+    }
+
+    #[test]
+    fn a_device_that_does_not_become_safe_says_why_and_what_to_do() {
+        let why =
+            "missing part: power: it is away: cannot connect to the supply at 192.168.1.50:5025: ";
+        let busy = Busy {
+            holder: None,
+            expires_at: None,
+            making_safe: true,
+            obstacle: Some(format!("{why}{}", "x".repeat(400))),
+            place: Some(256),
+            retry_after_s: 5,
+        };
+        let response =
+            refusal(Error::Busy(busy), "bench-1").into_response("01JGZ5V9T3N8W2K4Q7R6D1M0XB");
+        assert!(bytes(&response).len() < 300);
+        let body = json(&response);
+        let sentence = body["error"].as_str().unwrap();
+        assert!(sentence.contains("device is being made safe"), "{sentence}");
+        assert!(sentence.contains(why), "{sentence}");
+        assert!(sentence.ends_with("; an admin may override"), "{sentence}");
     }
 
     #[test]

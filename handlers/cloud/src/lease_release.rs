@@ -151,6 +151,7 @@ mod tests {
             expires_at: Some("2026-01-02T03:06:05Z".into()),
             lost: false,
             making_safe: false,
+            obstacle: None,
             place: None,
             retry_after_s: 9,
         };

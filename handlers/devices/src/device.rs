@@ -70,14 +70,17 @@ pub(crate) struct Record<'a> {
     /// The `cap.*` map that published clients read.
     #[schemars(with = "BTreeMap<String, String>")]
     parameters: Text<'a>,
-    /// Parts of a bench of parts that cannot be reached now: `state` is `degraded` while there are any. What they
-    /// give is not among the capabilities.
+    /// Parts of a bench of parts that cannot be reached now: `state` is `degraded` while there are any, and `offline`
+    /// while all are away. What they give is not among the capabilities.
     missing_parts: Vec<Missing<'a>>,
     lease: Option<Held<'a>>,
     /// Since when the device owes its safe state: nobody gets it before its pod has acknowledged that.
     /// null = it owes none.
     #[schemars(with = "Option<Time>")]
     making_safe_since: Option<&'a str>,
+    /// What has kept the device from its safe state for a minute; an administrator may take it all the same, with
+    /// `"override": true`. null = nothing, or it is not known yet.
+    making_safe_obstacle: Option<&'a str>,
     /// null = never online.
     #[schemars(with = "Option<Time>")]
     last_active_at: Option<&'a str>,
@@ -157,6 +160,7 @@ impl<'a> From<&'a Device> for Record<'a> {
             missing_parts: device.missing_parts.iter().map(Missing::from).collect(),
             lease: device.lease.as_ref().map(Held::from),
             making_safe_since: device.making_safe_since.as_deref(),
+            making_safe_obstacle: device.making_safe_obstacle.as_deref(),
             last_active_at: device.last_active_at.as_deref(),
             created_at: &device.created_at,
         }
@@ -234,6 +238,7 @@ pub(crate) fn example() -> Record<'static> {
         missing_parts: Vec::new(),
         lease: None,
         making_safe_since: None,
+        making_safe_obstacle: None,
         last_active_at: Some("2026-01-02T03:04:05Z"),
         created_at: "2026-01-02T03:04:05Z",
     }
@@ -296,6 +301,7 @@ pub(crate) fn known() -> Device {
         missing_parts: Vec::new(),
         lease: None,
         making_safe_since: None,
+        making_safe_obstacle: None,
         last_active_at: Some("2026-01-02T03:04:05Z".into()),
         created_at: "2026-01-02T03:04:05Z".into(),
     }
@@ -323,6 +329,7 @@ mod tests {
                     "power_profile": true, "spi": true, "uart": true
                 },
                 "parameters": {"cap.board": "stm32h563"}, "missing_parts": [], "lease": null, "making_safe_since": null,
+                "making_safe_obstacle": null,
                 "last_active_at": "2026-01-02T03:04:05Z", "created_at": "2026-01-02T03:04:05Z"
             })
         );

@@ -14,6 +14,9 @@ use crate::{Body, Refusal, Response};
 /// error before they parse it; see [`ApiError::short`].
 const MESSAGE_BYTES_MAX: usize = 1000;
 
+/// What is said of what keeps a device from its safe state, in bytes; its record says all.
+const OBSTACLE_BYTES_MAX: usize = 110;
+
 /// Whole body of a [`ApiError::short`] error, in bytes.
 const SHORT_BODY_BYTES_MAX: usize = 299;
 
@@ -180,12 +183,18 @@ impl ApiError {
                             send no lease";
             return Self::of(Refusal::LeaseLost, sentence).short();
         }
-        let message = match &busy.holder {
-            Some(holder) => format!("the device is held by {holder}; retry when its lease ends"),
-            None if busy.making_safe => {
+        let message = match (&busy.holder, busy.making_safe, &busy.obstacle) {
+            (Some(holder), ..) => {
+                format!("the device is held by {holder}; retry when its lease ends")
+            }
+            (None, true, Some(obstacle)) => {
+                let obstacle = clip(obstacle, OBSTACLE_BYTES_MAX);
+                format!("the device is being made safe, but {obstacle}; an admin may override")
+            }
+            (None, true, None) => {
                 "the device is being made safe; retry shortly, or have an admin override".to_owned()
             }
-            None => "the device is being handed over; retry shortly".to_owned(),
+            (None, false, _) => "the device is being handed over; retry shortly".to_owned(),
         };
         let mut error = Self::of(Refusal::LeaseHeld, message);
         error.held = Some(Box::new(Held {

@@ -220,6 +220,7 @@ mod tests {
             expires_at: None,
             lost: false,
             making_safe: false,
+            obstacle: None,
             place: None,
             retry_after_s: 7,
         };

@@ -119,6 +119,16 @@ impl Pod {
         }
     }
 
+    /// Why the pod cannot be reached, as a fragment; `None` while it is online, and before that is known.
+    pub fn away(&self) -> Option<String> {
+        match &*self.access.state.borrow() {
+            PodState::Reconnecting { reason, .. } | PodState::Offline { reason } => {
+                Some(reason.clone())
+            }
+            PodState::Connecting | PodState::Online(_) => None,
+        }
+    }
+
     /// Waits until the pod is online.
     ///
     /// # Errors

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pods::Capabilities;
+use pods::protocol::parts_in;
 use wasmtime::component::HasData;
 
 use super::bindings::hostd::host::devices::{
@@ -268,7 +269,7 @@ pub(crate) fn shown(services: &Services, device: &Device) -> WitDevice {
 fn describe(leases: &Leases, updates: &Updates, jobs: &Jobs, device: &Device) -> WitDevice {
     let record = &device.record;
     let online = device.facts.is_some();
-    let missing_parts = device.capabilities().map(missing_parts).unwrap_or_default();
+    let missing_parts = missing_parts(device);
     WitDevice {
         id: record.id.clone(),
         name: record.name.clone(),
@@ -277,7 +278,7 @@ fn describe(leases: &Leases, updates: &Updates, jobs: &Jobs, device: &Device) ->
             State::Updating
         } else if online && jobs.is_quarantined(&record.id) {
             State::Quarantined
-        } else if !missing_parts.is_empty() {
+        } else if online && !missing_parts.is_empty() {
             State::Degraded
         } else if online {
             State::Online
@@ -302,17 +303,24 @@ fn describe(leases: &Leases, updates: &Updates, jobs: &Jobs, device: &Device) ->
             expires_at: clock::text(expires_ms),
         }),
         making_safe_since: leases.owes_since_ms(&record.id).map(clock::text),
+        making_safe_obstacle: leases.obstacle(&record.id),
         last_active_at: record.last_active_ms.map(clock::text),
         created_at: clock::text(record.created_ms),
     }
 }
 
-fn missing_parts(known: &Capabilities) -> Vec<MissingPart> {
-    let missing = known.missing.iter();
+/// The parts that are away: as the bench says, or all of them if that is why it says nothing.
+fn missing_parts(device: &Device) -> Vec<MissingPart> {
+    let all = device.away.as_deref().map(parts_in).unwrap_or_default();
+    let missing = match device.capabilities() {
+        Some(known) if all.is_empty() => known.missing.clone(),
+        _ => all,
+    };
     missing
+        .into_iter()
         .map(|missing| MissingPart {
-            part: missing.part.clone(),
-            reason: missing.reason.clone(),
+            part: missing.part,
+            reason: missing.reason,
         })
         .collect()
 }

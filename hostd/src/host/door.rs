@@ -157,6 +157,7 @@ impl Door<'_> {
                 expires_at: None,
                 lost: false,
                 making_safe: false,
+                obstacle: None,
                 place: None,
                 retry_after_s: 1,
             },
@@ -222,6 +223,7 @@ impl Door<'_> {
             expires_at: busy.expires_ms.map(wall),
             lost: busy.lost,
             making_safe: busy.making_safe,
+            obstacle: busy.obstacle.clone(),
             place: busy.place,
             retry_after_s: u32::try_from(busy.retry_after_ms.div_ceil(1000)).unwrap_or(u32::MAX),
         }

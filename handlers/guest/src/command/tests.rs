@@ -78,6 +78,7 @@ fn every_error_body_is_under_300_bytes() {
         expires_at: Some("2026-01-02T03:06:05Z".into()),
         lost: false,
         making_safe: false,
+        obstacle: None,
         place: None,
         retry_after_s: 600,
     };
@@ -103,6 +104,7 @@ fn a_held_device_tells_who_has_it() {
         expires_at: None,
         lost: false,
         making_safe: false,
+        obstacle: None,
         place: None,
         retry_after_s: 30,
     };

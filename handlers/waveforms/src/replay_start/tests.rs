@@ -110,6 +110,7 @@ fn refusals() {
         expires_at: None,
         lost: false,
         making_safe: false,
+        obstacle: None,
         place: None,
         retry_after_s: 3,
     };

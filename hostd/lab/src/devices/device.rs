@@ -28,6 +28,8 @@ pub struct Device {
     pub record: DeviceRecord,
     /// What the pod reports about itself; None while it is offline.
     pub facts: Option<Arc<PodFacts>>,
+    /// Why it cannot be reached, as a fragment; None while it is online, and before that is known.
+    pub away: Option<String>,
 }
 
 impl Entry {
@@ -35,6 +37,7 @@ impl Entry {
         Device {
             record: self.record.clone(),
             facts: self.pod.as_ref().and_then(Pod::status),
+            away: self.pod.as_ref().and_then(Pod::away),
         }
     }
 }

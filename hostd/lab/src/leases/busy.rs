@@ -11,6 +11,8 @@ pub struct Busy {
     pub lost: bool,
     /// The device owes a safe state.
     pub making_safe: bool,
+    /// What has kept it from that for a minute, as a fragment.
+    pub obstacle: Option<String>,
     /// Place in the queue, from 1; none for a client that does not wait for the lease.
     pub place: Option<u32>,
     /// When to ask again.

@@ -2,6 +2,9 @@
 
 use store::leases::Why;
 
+/// After so long, people hear what keeps a device from its safe state.
+pub(crate) const OBSTACLE_AFTER_MS: u64 = 60_000;
+
 /// A safe state that is owed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Debt {
@@ -11,6 +14,8 @@ pub(crate) struct Debt {
     pub since_ms: u64,
     /// By the steady clock.
     pub(super) began_ms: u64,
+    /// What stands in the way now, as a fragment.
+    pub(super) obstacle: Option<String>,
 }
 
 impl Debt {
@@ -22,6 +27,14 @@ impl Debt {
             why,
             since_ms,
             began_ms: 0,
+            obstacle: None,
         }
+    }
+
+    /// What stands in the way, as a fragment, if that has taken [`OBSTACLE_AFTER_MS`].
+    #[must_use]
+    pub(crate) fn obstacle(&self, now_ms: u64) -> Option<String> {
+        let is_late = self.began_ms + OBSTACLE_AFTER_MS <= now_ms;
+        self.obstacle.clone().filter(|_| is_late)
     }
 }

@@ -4,15 +4,20 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use base::clock;
 use pods::{Pod, PodState};
 use tracing::{info, warn};
 
 use super::Leases;
+use super::debt::OBSTACLE_AFTER_MS;
 use super::machine::Duty;
 use super::payment::{Payment, Step};
 
 /// How long tunnels and other sessions may take to end once their lease is over.
 const CLOSE_WAIT: Duration = Duration::from_secs(3);
+
+/// Between two lines in the log about a device that does not become safe.
+const LATE_EVERY: Duration = Duration::from_secs(600);
 
 /// Pause before another attempt to store a debt, or that it is paid.
 const STORE_RETRY: Duration = Duration::from_secs(1);
@@ -31,6 +36,7 @@ impl Leases {
         while let Some(duty) = duty() {
             match duty {
                 Duty::Clear => {
+                    self.obstruct(device, fence, "sessions of the lease before it do not end");
                     forced |= self.clear(device).await;
                     self.slots.with(device, |slot| slot.machine.left(fence));
                 }
@@ -40,7 +46,8 @@ impl Leases {
                     tokio::select! {
                         biased;
                         () = moved => return,
-                        () = self.pay(device, forced) => {}
+                        () = self.pay(device, fence, forced) => {}
+                        () = self.tell_late(device) => {}
                     }
                     self.slots.with(device, |slot| slot.machine.paid(fence));
                 }
@@ -69,7 +76,7 @@ impl Leases {
     }
 
     /// Put the device into its safe state. `forced`: not everything ended cleanly before.
-    async fn pay(&self, device: &str, forced: bool) {
+    async fn pay(&self, device: &str, fence: u64, forced: bool) {
         let link = self.slots.with(device, |slot| slot.link);
         let link = link.filter(|_| !forced);
         let mut payment = Payment::new(self.safe.len(), link);
@@ -77,7 +84,7 @@ impl Leases {
         loop {
             match payment.step() {
                 Step::Await => {
-                    let found = self.online(device).await;
+                    let found = self.online(device, fence).await;
                     payment.online(found.links());
                     pod = Some(found);
                 }
@@ -86,6 +93,7 @@ impl Leases {
                     let (answer, error) = self.safe.send(pod, index).await;
                     if let Some(error) = error {
                         warn!(device, %error, "the safe state is not reached yet");
+                        self.obstruct(device, fence, &error.to_string());
                     }
                     payment.answered(pod.links(), answer);
                 }
@@ -98,24 +106,72 @@ impl Leases {
         }
     }
 
+    /// Notes what keeps a device from its safe state.
+    fn obstruct(&self, device: &str, fence: u64, obstacle: &str) {
+        self.slots.with(device, |slot| {
+            slot.machine.obstruct(fence, obstacle.to_owned())
+        });
+    }
+
+    /// Says in the log, for ever, what keeps a device from its safe state, once that has taken too long.
+    async fn tell_late(&self, device: &str) {
+        let mut pause = Duration::from_millis(OBSTACLE_AFTER_MS);
+        loop {
+            tokio::time::sleep(pause).await;
+            pause = LATE_EVERY;
+            let debt = self.slots.with(device, |slot| slot.machine.debt().cloned());
+            let Some(debt) = debt else { continue };
+            let obstacle = debt.obstacle.unwrap_or_default();
+            let since = clock::text(debt.since_ms);
+            warn!(
+                device,
+                since,
+                obstacle,
+                "the device does not become safe, and nobody gets it; mend what stands in the way, or have an administrator \
+                 take it with \"override\": true"
+            );
+        }
+    }
+
     /// The pod of a device, as soon as one answers.
-    async fn online(&self, device: &str) -> Pod {
+    async fn online(&self, device: &str, fence: u64) -> Pod {
         let mut attached = self.devices.attached();
         loop {
             attached.borrow_and_update();
             if let Some(pod) = self.devices.pod_of(device) {
-                let mut states = pod.watch();
-                let online = async { states.wait_for(PodState::is_online).await.is_ok() };
+                let online = self.answers(&pod, device, fence);
                 tokio::select! {
                     online = online => if online {
                         return pod;
                     },
                     _ = attached.changed() => continue,
                 }
+            } else {
+                self.obstruct(device, fence, "no pod is attached as this device");
             }
             if attached.changed().await.is_err() {
                 // The bench lives as long as this.
                 std::future::pending::<()>().await;
+            }
+        }
+    }
+
+    /// Waits until a pod answers; false if it is let go before. Notes why it does not.
+    async fn answers(&self, pod: &Pod, device: &str, fence: u64) -> bool {
+        let mut states = pod.watch();
+        loop {
+            let state = states.borrow_and_update().clone();
+            match state {
+                PodState::Online(_) => return true,
+                PodState::Connecting => {
+                    self.obstruct(device, fence, "its pod has not answered yet");
+                }
+                PodState::Reconnecting { reason, .. } | PodState::Offline { reason } => {
+                    self.obstruct(device, fence, &format!("its pod does not answer: {reason}"));
+                }
+            }
+            if states.changed().await.is_err() {
+                return false;
             }
         }
     }
@@ -131,6 +187,7 @@ impl Leases {
         }
         if let Err(error) = self.write(device).await {
             warn!(device, %error, "failed to store that a device owes its safe state");
+            self.obstruct(device, fence, &format!("that cannot be stored: {error}"));
             tokio::time::sleep(STORE_RETRY).await;
         }
     }

@@ -323,6 +323,15 @@ impl Machine {
         }
     }
 
+    /// This keeps the device from its safe state now, for the debt with this fence.
+    pub(crate) fn obstruct(&mut self, fence: u64, obstacle: String) {
+        if let State::Owing { debt, .. } = &mut self.state
+            && debt.fence == fence
+        {
+            debt.obstacle = Some(obstacle);
+        }
+    }
+
     /// The device is in its safe state, for the debt with this fence.
     pub(crate) fn paid(&mut self, fence: u64) {
         if let State::Owing {
@@ -384,6 +393,7 @@ impl Machine {
             why,
             since_ms: now.wall_ms,
             began_ms: now.steady_ms,
+            obstacle: None,
         };
         self.state = State::owing(debt, false);
     }

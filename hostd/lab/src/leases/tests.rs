@@ -207,6 +207,21 @@ fn a_lease_that_expired_while_nobody_was_there_is_followed_by_the_safe_state() {
             .as_ref()
             .is_some_and(|owes| owes.why == Why::Expired)
     );
+    // After a minute it is said what it waits for.
+    world.hand.advance_ms(60_000);
+    let said = async {
+        while process.leases.obstacle(&device).is_none() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    process
+        .runtime
+        .block_on(async { tokio::time::timeout(WAIT, said).await })
+        .unwrap();
+    let obstacle = Some("no pod is attached as this device".to_owned());
+    assert_eq!(process.leases.obstacle(&device), obstacle);
+    let busy = process.leases.admit(&device, MINE).unwrap_err();
+    assert_eq!(busy.obstacle, obstacle);
     // Nor does it matter if the process ends again before its pod is attached.
     process.kill();
     let process = world.start();

@@ -53,6 +53,14 @@ impl Leases {
             .with(device, |slot| slot.machine.debt().map(|debt| debt.since_ms))
     }
 
+    /// What has kept a device from its safe state for a minute, as a fragment.
+    #[must_use]
+    pub fn obstacle(&self, device: &str) -> Option<String> {
+        let now_ms = self.clock.steady_ms();
+        self.slots
+            .with(device, |slot| slot.machine.debt()?.obstacle(now_ms))
+    }
+
     /// Devices held under a name, each with the owner of its lease. Until the lease is over, the
     /// holder can use the name that the device had when it was taken.
     #[must_use]

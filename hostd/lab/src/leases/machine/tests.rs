@@ -224,6 +224,30 @@ fn a_debt_that_lasts_is_asked_for_more_seldom() {
 }
 
 #[test]
+fn what_keeps_a_device_from_its_safe_state_is_said_after_a_minute() {
+    let mut machine = Machine::default();
+    take(&mut machine, "a", 60, 0).unwrap();
+    machine.take_away("run a", at(0)).unwrap();
+    machine.stored(true, at(0));
+    let fence = machine.fence();
+    machine.obstruct(fence, "the supply is gone".into());
+    machine.obstruct(fence - 1, "that was another debt".into());
+    let obstacle = |machine: &Machine, now_ms| machine.admit(NOBODY, now_ms).unwrap_err().obstacle;
+    assert_eq!(obstacle(&machine, 60 * SECOND - 1), None);
+    let late = obstacle(&machine, 60 * SECOND);
+    assert_eq!(late.as_deref(), Some("the supply is gone"));
+    machine.obstruct(fence, "its pod does not answer".into());
+    let late = obstacle(&machine, 600 * SECOND);
+    assert_eq!(late.as_deref(), Some("its pod does not answer"));
+    machine.left(fence);
+    machine.paid(fence);
+    assert!(machine.settle(fence));
+    machine.stored(true, at(601 * SECOND));
+    machine.obstruct(fence, "too late".into());
+    assert!(machine.admit(NOBODY, 602 * SECOND).is_ok());
+}
+
+#[test]
 fn an_administrator_takes_an_unsafe_device_and_owes_for_it() {
     let mut machine = Machine::default();
     take(&mut machine, "a", 60, 0).unwrap();

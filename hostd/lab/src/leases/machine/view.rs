@@ -137,6 +137,7 @@ impl Machine {
             expires_ms: None,
             lost: false,
             making_safe: false,
+            obstacle: None,
             place,
             retry_after_ms: HANDOVER_RETRY_MS,
         };
@@ -149,6 +150,7 @@ impl Machine {
             }
             State::Owing { debt, .. } => {
                 busy.making_safe = true;
+                busy.obstacle = debt.obstacle(now_ms);
                 if debt.began_ms + LONG_DEBT_MS < now_ms {
                     busy.retry_after_ms = DEBT_RETRY_MS;
                 }
@@ -176,6 +178,7 @@ impl Machine {
             expires_ms: None,
             lost: false,
             making_safe: false,
+            obstacle: None,
             place: None,
             retry_after_ms: CLOSED_RETRY_MS,
         })
