@@ -223,6 +223,7 @@ mod tests {
             holder: None,
             expires_at: None,
             making_safe: true,
+            lost: false,
             obstacle: Some(format!("{why}{}", "x".repeat(400))),
             place: Some(256),
             retry_after_s: 5,
