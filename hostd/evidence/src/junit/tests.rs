@@ -95,7 +95,8 @@ fn what_pytest_and_others_write_is_read_all() {
           <error message="teardown"> and more</error>
           <system-out>hello</system-out><system-err> world</system-err></testcase>
         <testcase name="setup"><error message="no fixture"/></testcase>
-        <testsuite name="inner"><testcase name="later"><skipped message="slow"/></testcase></testsuite>
+        <testsuite name="inner"><testcase name="later"><skipped message="slow">at 7</skipped></testcase>
+          <testcase name="never"><skipped>no pod</skipped></testcase></testsuite>
         </testsuite></testsuites>"#;
     let cases = read_all(xml.as_bytes(), &Bounds::default()).unwrap();
     let failed = |kind: &str, message: &str, detail: &str| {
@@ -119,6 +120,7 @@ fn what_pytest_and_others_write_is_read_all() {
         ),
         ("setup", 0, failed("", "no fixture", "")),
         ("later", 0, Outcome::Skipped("slow".to_owned())),
+        ("never", 0, Outcome::Skipped("no pod".to_owned())),
     ];
     let found: Vec<_> = cases
         .iter()

@@ -45,6 +45,7 @@ const ESCAPED_BYTES_MAX: usize = 10;
 enum Target {
     Output,
     Detail,
+    Why,
 }
 
 /// What has been read of the file so far, and not been given on.
@@ -269,12 +270,14 @@ impl<'b> Cases<'b> {
                 Some(Target::Detail)
             }
             b"skipped" => {
-                let why = self.attribute(element, "message").unwrap_or_default();
+                let message = self.attribute(element, "message");
                 let case = &mut self.open.as_mut()?.case;
-                if case.outcome == Outcome::Passed {
-                    case.outcome = Outcome::Skipped(why);
+                if case.outcome != Outcome::Passed {
+                    return None;
                 }
-                None
+                let target = message.is_none().then_some(Target::Why);
+                case.outcome = Outcome::Skipped(message.unwrap_or_default());
+                target
             }
             b"system-out" | b"system-err" => Some(Target::Output),
             _ => None,
@@ -339,7 +342,8 @@ impl<'b> Cases<'b> {
         let to = match (target, &mut case.outcome) {
             (Target::Output, _) => &mut case.output,
             (Target::Detail, Outcome::Failed(fault)) => &mut fault.detail,
-            (Target::Detail, _) => return,
+            (Target::Why, Outcome::Skipped(why)) => why,
+            (Target::Detail | Target::Why, _) => return,
         };
         let max = self.bounds.text_max;
         append(to, &String::from_utf8_lossy(first(text, max)), max);

@@ -1,5 +1,5 @@
-//! What is written, held to the schema that Jenkins' plugins carry, `junit-10.xsd` of the xUnit plugin: which elements are
-//! where, which attributes they have, and which values those have.
+//! What is written, held to what both schemas allow that Jenkins' plugins came with, `junit-10.xsd` of the xUnit plugin and
+//! `jenkins-junit.xsd`: which elements are where and in which order, which attributes they have, and which values those have.
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
@@ -13,7 +13,7 @@ struct Element {
     name: &'static str,
     required: &'static [&'static str],
     optional: &'static [&'static str],
-    /// What may be in it, in any order.
+    /// What may be in it, in this order.
     children: &'static [&'static str],
     has_text: bool,
 }
@@ -46,31 +46,14 @@ const SCHEMA: [Element; 10] = [
     Element {
         name: "testsuite",
         required: &["name", "tests", "failures", "errors"],
-        optional: &[
-            "group",
-            "time",
-            "skipped",
-            "timestamp",
-            "hostname",
-            "id",
-            "package",
-            "file",
-            "log",
-            "url",
-        ],
-        children: &[
-            "testsuite",
-            "properties",
-            "testcase",
-            "system-out",
-            "system-err",
-        ],
+        optional: &["time", "skipped", "timestamp", "hostname", "id", "package"],
+        children: &["properties", "testcase", "system-out", "system-err"],
         has_text: false,
     },
     Element {
         name: "testcase",
         required: &["name"],
-        optional: &["time", "classname", "group"],
+        optional: &["time", "classname"],
         children: &["skipped", "error", "failure", "system-out", "system-err"],
         has_text: false,
     },
@@ -88,7 +71,7 @@ const SCHEMA: [Element; 10] = [
         children: &[],
         has_text: false,
     },
-    texts("skipped"),
+    output("skipped"),
     texts("failure"),
     texts("error"),
     output("system-out"),
@@ -141,21 +124,31 @@ fn begin(start: &BytesStart<'_>) -> &'static Element {
 /// Panics if the schema does not allow `xml`.
 fn validate(xml: &[u8]) {
     let mut reader = Reader::from_reader(xml);
-    let mut open: Vec<&Element> = Vec::new();
+    // Each with how far its children are in their order.
+    let mut open: Vec<(&Element, usize)> = Vec::new();
     let mut roots = 0;
     loop {
         let event = reader.read_event().unwrap();
         if let Event::Start(start) | Event::Empty(start) = &event {
             let rule = begin(start);
-            match open.last() {
-                Some(parent) => {
-                    let is_known = parent.children.contains(&rule.name);
-                    assert!(is_known, "{} is in {}", rule.name, parent.name);
+            match open.last_mut() {
+                Some((parent, reached)) => {
+                    let place = parent.children.iter().position(|name| *name == rule.name);
+                    let Some(place) = place else {
+                        panic!("{} is in {}", rule.name, parent.name)
+                    };
+                    assert!(
+                        *reached <= place,
+                        "{} is late in {}",
+                        rule.name,
+                        parent.name
+                    );
+                    *reached = place;
                 }
                 None => roots += 1,
             }
             if matches!(event, Event::Start(_)) {
-                open.push(rule);
+                open.push((rule, 0));
             }
             continue;
         }
@@ -165,7 +158,7 @@ fn validate(xml: &[u8]) {
             }
             Event::Text(text) => {
                 let is_blank = text.iter().all(u8::is_ascii_whitespace);
-                let may_be = open.last().is_some_and(|parent| parent.has_text);
+                let may_be = open.last().is_some_and(|(parent, _)| parent.has_text);
                 assert!(is_blank || may_be, "{text:?}");
             }
             Event::Eof => break,
@@ -209,6 +202,22 @@ fn everything_that_is_written_is_valid() {
 fn properties_of_a_case_are_not() {
     validate(
         b"<testsuite name='' tests='1' failures='0' errors='0'><testcase name='a'><properties/></testcase></testsuite>",
+    );
+}
+
+#[test]
+#[should_panic(expected = "skipped has no message")]
+fn a_message_of_what_was_skipped_is_not() {
+    validate(
+        b"<testsuite name='' tests='1' failures='0' errors='0'><testcase name='a'><skipped message='b'/></testcase></testsuite>",
+    );
+}
+
+#[test]
+#[should_panic(expected = "failure is late in testcase")]
+fn a_failure_behind_the_output_is_not() {
+    validate(
+        b"<testsuite name='' tests='1' failures='1' errors='0'><testcase name='a'><system-out/><failure/></testcase></testsuite>",
     );
 }
 
