@@ -15,7 +15,7 @@ use crate::{Body, Refusal, Response};
 const MESSAGE_BYTES_MAX: usize = 1000;
 
 /// What is said of what keeps a device from its safe state, in bytes; its record says all.
-const OBSTACLE_BYTES_MAX: usize = 110;
+const OBSTACLE_BYTES_MAX: usize = 100;
 
 /// Whole body of a [`ApiError::short`] error, in bytes.
 const SHORT_BODY_BYTES_MAX: usize = 299;

@@ -2,6 +2,7 @@
 //! way to have no right.
 
 use serde_json::{Value, json};
+use tests::bench::until;
 use tests::offline::offline;
 use tests::{Client, Server, can_isolate};
 
@@ -134,6 +135,20 @@ fn every_function_asks_for_grant_caller_and_device() {
         bench.call(&function(free)).expect(200);
     }
 
+    // The job has the bench no more.
+    if let Some(job) = &job {
+        until(
+            || {
+                bench
+                    .client()
+                    .get(&format!("/api/jobs/{job}"))
+                    .unwrap()
+                    .json()
+            },
+            |job| job["state"] == "finished",
+        )
+        .unwrap();
+    }
     // All of it, and then callers who may not.
     bench.plugin(&["approve", ID]).ok();
     for (interface, asked) in guarded(&device, &capture, job.as_deref()) {
