@@ -1,7 +1,11 @@
 //! How long a board takes from its bytes to its report, and how much memory: `cargo xtask bench emi`, or with the path of a
-//! board after `--`. The boards are those of `cargo xtask emi-boards`.
+//! board after `--`. The boards are those of `cargo xtask emi-boards`. `-- --crowds` measures boards with very many of one thing in
+//! their place.
 
 #![allow(clippy::print_stdout, reason = "printing is what a bench is for")]
+
+#[path = "emi/crowds.rs"]
+mod crowds;
 
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -21,6 +25,9 @@ const BOARDS: [&str; 4] = [
 /// Asks a copy of this program for the memory that one check takes.
 const ONCE: &str = "--once";
 
+/// Measures boards with very many of one thing.
+const CROWDS: &str = "--crowds";
+
 /// Rounds whose median is printed.
 const ROUNDS: usize = 9;
 
@@ -39,6 +46,10 @@ fn main() {
         && flag == ONCE
     {
         once(Path::new(path));
+        return;
+    }
+    if arguments.iter().any(|argument| argument == CROWDS) {
+        crowds::measure(if rounds == 1 { 100 } else { 1 });
         return;
     }
     let named: Vec<PathBuf> = arguments

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use super::{FillIndex, Reaching, Rows, SegmentGrid};
-use crate::board::{Board, Fill, LayerId, LayerSet, NetId, Pad, Via};
+use crate::board::{Board, Fill, LayerId, LayerSet, NetId, Pad, Track, Via};
 use crate::geometry::{Bounds, Point, Segment};
 use crate::observer::Stop;
 
@@ -181,6 +181,28 @@ impl<'a> Contacts<'a> {
             tracks.along(line, reach, &mut found);
         }
         found.sort_unstable();
+        found
+    }
+
+    /// Those of the tracks within `reach` of `line` on a layer, and of a few more, that `is` likes, in order, by index.
+    pub(crate) fn tracks_along_that(
+        &self,
+        layer: LayerId,
+        line: &Segment,
+        reach: f64,
+        is: impl Fn(&Track) -> bool,
+    ) -> Vec<usize> {
+        let mut found = Vec::new();
+        for tracks in self.tracks.get(layer).into_iter().flatten() {
+            tracks.grid.each_near(line, reach, |near| {
+                let index = tracks.indices[near];
+                if is(&self.board.tracks[index]) {
+                    found.push(index);
+                }
+            });
+        }
+        found.sort_unstable();
+        found.dedup();
         found
     }
 

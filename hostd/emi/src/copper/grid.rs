@@ -170,6 +170,15 @@ impl SegmentGrid {
             .collect()
     }
 
+    /// Calls `visit` with the index of each segment within `radius` of `segment`, and of a few more, in no order, some of them more
+    /// than once.
+    pub(crate) fn each_near(&self, segment: &Segment, radius: f64, mut visit: impl FnMut(usize)) {
+        self.cells(segment, radius, |cell| {
+            let entries = self.entries_of(cell).iter();
+            entries.for_each(|index| visit(*index as usize));
+        });
+    }
+
     /// How many segments [`along`](Self::along) looks at, or more.
     pub(crate) fn crowd(&self, segment: &Segment, radius: f64) -> usize {
         let mut count = 0;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Assumption, Param, Rule, Scope};
-use crate::board::{LayerId, NetId, Speed};
+use crate::board::{LayerId, NetId, Speed, Track};
 use crate::copper::TrackRun;
 use crate::finding::{Draft, Severity};
 use crate::found::Found;
@@ -82,12 +82,14 @@ fn neighbours(
             return;
         }
         let speed = super::context::LIGHT_MM_S / scope.effective_epsilon(layer, *width).sqrt();
-        for track in scope.contacts.tracks_along(layer, line, reach) {
+        // Each pair of nets is looked at from the one that is first.
+        let is_other = |track: &Track| {
+            let is_later = net < track.net && Some(track.net) != mate;
+            is_later && are_parallel(line, &track.line) && scope.is_signal(track.net)
+        };
+        let contacts = &scope.contacts;
+        for track in contacts.tracks_along_that(layer, line, reach, is_other) {
             let track = &scope.board.tracks[track];
-            // Each pair of nets is looked at from the one that is first.
-            if track.net <= net || Some(track.net) == mate || !scope.is_signal(track.net) {
-                continue;
-            }
             let Some((length, distance, at)) = beside(line, &track.line, reach) else {
                 continue;
             };
@@ -149,6 +151,14 @@ fn too_much(
         .net(net)
         .layer(layer);
     Some(draft.measure(100.0 * value, 100.0 * limit, "%"))
+}
+
+/// Whether two lines run within 10° of each other. Quick to tell.
+fn are_parallel(line: &Segment, other: &Segment) -> bool {
+    let (along, way) = (line.b - line.a, other.b - other.a);
+    let (cross, dot) = (along.cross(way), along.dot(way));
+    // The tangent, with a little room: `beside` decides.
+    cross.abs() <= 1.1 * SINE_MAX * dot.abs()
 }
 
 /// How long two lines run beside each other, how far apart, and where, if they are parallel and near.
