@@ -29,7 +29,7 @@ pub(crate) use ways::Way;
 
 use std::collections::HashMap;
 
-use crate::board::{Board, Hole, LayerSet, NetId};
+use crate::board::{Board, Hole, LayerSet, Net, NetId, NetKind};
 use crate::geometry::Point;
 use crate::observer::Stop;
 
@@ -50,8 +50,11 @@ pub(crate) struct Joint {
 /// All joints of a board, by place.
 pub(crate) struct Joints {
     all: Places<Joint>,
-    /// Of nets with many.
+    /// Of grounds and supplies, and of nets with many.
     of_nets: HashMap<NetId, Places<Joint>>,
+    /// Which nets have an index of their own if they have any joint.
+    is_apart: Vec<bool>,
+    none: Places<Joint>,
 }
 
 /// Nets with so many joints have an index of their own: among thousands of joints of other nets, theirs are far between.
@@ -63,9 +66,13 @@ impl Joints {
         for (at, joint) in all_joints(board) {
             of_nets.entry(joint.net).or_default().push((at, joint));
         }
-        of_nets.retain(|_, joints| JOINTS_MIN <= joints.len());
+        let carries = |net: &Net| matches!(net.kind, NetKind::Ground | NetKind::Power);
+        let is_apart: Vec<bool> = board.nets.iter().map(carries).collect();
+        of_nets.retain(|net, joints| is_apart[*net] || JOINTS_MIN <= joints.len());
         let of_nets = of_nets.into_iter();
         Self {
+            is_apart,
+            none: Places::new([], stop),
             all: Places::new(all_joints(board), stop),
             of_nets: of_nets
                 .map(|(net, joints)| (net, Places::new(joints, stop)))
@@ -80,7 +87,11 @@ impl Joints {
 
     /// Those of a net, and perhaps those of others.
     pub(crate) fn among(&self, net: NetId) -> &Places<Joint> {
-        self.of_nets.get(&net).unwrap_or(&self.all)
+        match self.of_nets.get(&net) {
+            Some(own) => own,
+            None if self.is_apart[net] => &self.none,
+            None => &self.all,
+        }
     }
 }
 
