@@ -1,5 +1,6 @@
 //! Boards of KiCad, from version 5 (file format 20171130) to 10 (20260206).
 
+mod classes;
 mod drawn;
 mod fields;
 mod footprint;
@@ -76,6 +77,7 @@ struct Reader<'a> {
     limits: &'a Limits,
     watch: Steps<'a>,
     nets: nets::Nets,
+    classes: classes::Classes,
     /// Layers by all the names that they have.
     layers: layers::Names,
     lines: lines::Lines,
@@ -111,6 +113,7 @@ impl<'a> Reader<'a> {
             limits,
             watch: Steps::new(observer),
             nets: nets::Nets::read(root)?,
+            classes: classes::Classes::of_board(root),
             layers,
             lines: lines::Lines::default(),
             objects: 0,
@@ -160,6 +163,7 @@ impl<'a> Reader<'a> {
             );
         }
         self.board.nets = self.nets.into_nets();
+        self.classes.apply(&mut self.board.nets);
         self.board.put_in_order();
         self.board
     }

@@ -3,7 +3,9 @@
 
 mod evidence;
 
-use crate::board::{Board, NetId, NetKind, Speed};
+use std::collections::BTreeMap;
+
+use crate::board::{Board, Net, NetId, NetKind, Speed};
 use crate::observer::{Cancelled, Watch};
 use crate::settings::Settings;
 use crate::words::{self, Interface};
@@ -55,7 +57,7 @@ fn of_class(classes: &[String]) -> Option<(NetKind, String)> {
 
 /// Which nets are grounds by what is declared and by their names.
 fn grounds(board: &Board, settings: &Settings) -> Vec<bool> {
-    let is_ground = |net: &crate::board::Net| {
+    let is_ground = |net: &Net| {
         let declared = settings
             .kind(net)
             .or_else(|| of_class(&net.classes).map(|(kind, _)| kind));
@@ -121,7 +123,7 @@ pub(crate) fn behind(board: &Board, is_meant: impl Fn(NetId) -> bool) -> Vec<(Ne
 fn fast_mates(board: &Board) -> Vec<bool> {
     let mut is_mate = vec![false; board.nets.len()];
     for (positive, negative) in pairs(board) {
-        let is_slow = words::interface(&board.nets[positive].name) == Interface::Slow;
+        let is_slow = interface(&board.nets[positive]) == Interface::Slow;
         if !is_slow {
             (is_mate[positive], is_mate[negative]) = (true, true);
         }
@@ -129,7 +131,18 @@ fn fast_mates(board: &Board) -> Vec<bool> {
     is_mate
 }
 
-/// The pairs of a board, positive net first: signals with names that belong together.
+/// What a net of a pair is for, as its name says, or else its class for pairs.
+pub(crate) fn interface(net: &Net) -> Interface {
+    match words::interface(&net.name) {
+        Interface::Unknown => net
+            .pair_class
+            .as_deref()
+            .map_or(Interface::Unknown, words::interface),
+        known => known,
+    }
+}
+
+/// The pairs of a board, positive net first: signals with names that belong together, and those of classes for pairs.
 pub(crate) fn pairs(board: &Board) -> Vec<(NetId, NetId)> {
     // Nets are in the order of their names.
     let find = |name: &String| {
@@ -139,12 +152,50 @@ pub(crate) fn pairs(board: &Board) -> Vec<(NetId, NetId)> {
             .ok()
     };
     let is_signal = |id: &NetId| board.nets[*id].kind == NetKind::Signal;
-    let nets = board.nets.iter().enumerate();
-    let signals = nets.filter(|(id, _)| is_signal(id));
-    let pairs = signals.filter_map(|(id, net)| {
-        let mates = words::mates(&net.name);
-        let mate = mates.iter().filter_map(find).find(is_signal)?;
-        Some((id, mate))
-    });
-    pairs.collect()
+    let mut of_classes: BTreeMap<&str, Vec<NetId>> = BTreeMap::new();
+    let signals: Vec<NetId> = (0..board.nets.len()).filter(is_signal).collect();
+    for id in &signals {
+        if let Some(class) = &board.nets[*id].pair_class {
+            of_classes.entry(class).or_default().push(*id);
+        }
+    }
+    let mut pairs = Vec::new();
+    let mut is_mate = vec![false; board.nets.len()];
+    let mut add = |positive: NetId, negative: NetId| {
+        if !is_mate[positive] && !is_mate[negative] && positive != negative {
+            (is_mate[positive], is_mate[negative]) = (true, true);
+            pairs.push((positive, negative));
+        }
+    };
+    for id in &signals {
+        let mates = words::mates(&board.nets[*id].name);
+        if let Some(mate) = mates.iter().filter_map(find).find(is_signal) {
+            add(*id, mate);
+        }
+    }
+    for of_class in of_classes.values() {
+        if let [first, second] = of_class[..] {
+            let is_first =
+                |name: &str| words::mates_of_class(name).contains(&board.nets[first].name);
+            let is_turned = is_first(&board.nets[second].name);
+            let (positive, negative) = if is_turned {
+                (second, first)
+            } else {
+                (first, second)
+            };
+            add(positive, negative);
+            continue;
+        }
+        for id in of_class {
+            let net = &board.nets[*id];
+            let is_beside =
+                |mate: &NetId| is_signal(mate) && board.nets[*mate].pair_class == net.pair_class;
+            let mates = words::mates_of_class(&net.name);
+            if let Some(mate) = mates.iter().filter_map(find).find(is_beside) {
+                add(*id, mate);
+            }
+        }
+    }
+    pairs.sort_unstable();
+    pairs
 }

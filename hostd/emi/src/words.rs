@@ -165,6 +165,46 @@ pub(crate) fn is_slow_class(word: &str) -> bool {
     matches!(word, "SLOW" | "LOWSPEED" | "LS" | "GPIO" | "DC")
 }
 
+/// Whether the word of a net class says that its nets are pairs.
+pub(crate) fn is_pair_class(word: &str) -> bool {
+    const PAIRS: &[&str] = &[
+        "DIFF",
+        "DIFFPAIR",
+        "DIFFPAIRS",
+        "DIFFERENTIAL",
+        "PAIR",
+        "PAIRS",
+        "85OHM",
+        "90OHM",
+        "100OHM",
+        "120OHM",
+    ];
+    PAIRS.contains(&word) || PAIRS.contains(&without_digits(word))
+}
+
+/// In how many places at the end of a name, at most, a sign or letter may tell the two nets of a pair.
+const PLACES_MAX: usize = 16;
+
+/// The mate of a net whose class is for pairs: any name with the other sign or letter in its place, whatever else it says.
+pub(crate) fn mates_of_class(name: &str) -> Vec<String> {
+    const SIGNS: [(char, char); 6] = [
+        ('+', '-'),
+        ('P', 'N'),
+        ('p', 'n'),
+        ('H', 'L'),
+        ('h', 'l'),
+        ('P', 'M'),
+    ];
+    let mut mates = Vec::new();
+    for (index, sign) in name.char_indices().rev().take(PLACES_MAX) {
+        for (_, negative) in SIGNS.iter().filter(|(positive, _)| *positive == sign) {
+            let (start, end) = (&name[..index], &name[index + sign.len_utf8()..]);
+            mates.push(format!("{start}{negative}{end}"));
+        }
+    }
+    mates
+}
+
 /// The mate of a net of a pair, by name: `/USB_D-` of `/USB_D+`, `TX_N` of `TX_P`, `DM` of `DP`, and in the positions that
 /// KiCad knows, `D_N1` of `D_P1` and `TX0N` of `TX0P`. Several names are possible; which of them is a net decides.
 pub(crate) fn mates(name: &str) -> Vec<String> {
@@ -360,6 +400,13 @@ mod tests {
         ] {
             assert_eq!(mates(name), [""; 0], "{name}");
         }
+    }
+
+    #[test]
+    fn mates_of_a_class_are_looked_for_at_the_end_of_names_alone() {
+        assert!(mates_of_class("DCDC_HV+").contains(&"DCDC_HV-".to_owned()));
+        assert!(mates_of_class("D_P_OUT").contains(&"D_N_OUT".to_owned()));
+        assert_eq!(mates_of_class(&"P".repeat(100_000)).len(), 2 * PLACES_MAX);
     }
 
     #[test]

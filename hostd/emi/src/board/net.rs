@@ -5,8 +5,10 @@
 pub struct Net {
     /// Its name; empty for copper without a net.
     pub name: String,
-    /// The classes that the project puts it in.
+    /// The classes that the project, or a board of KiCad 5, puts it in.
     pub classes: Vec<String>,
+    /// The one of them that is for pairs.
+    pub pair_class: Option<String>,
     /// What it carries.
     pub kind: NetKind,
     /// How fast it switches.

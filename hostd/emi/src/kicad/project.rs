@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use super::classes::Classes;
 use crate::board::Board;
-use crate::pattern::Pattern;
 use crate::refusal::{Position, Refusal};
 
 /// Most bytes of a project file.
@@ -17,10 +17,7 @@ const PATTERNS_MAX: usize = 1000;
 /// What a `.kicad_pro` says about net classes.
 #[derive(Debug, Default)]
 pub struct Project {
-    /// Classes by the names of nets.
-    named: BTreeMap<String, Vec<String>>,
-    /// Classes, and the patterns of the nets that are in them.
-    patterns: Vec<(String, Pattern)>,
+    classes: Classes,
 }
 
 #[derive(Deserialize)]
@@ -45,6 +42,9 @@ struct Class {
     name: String,
     #[serde(default)]
     nets: Vec<String>,
+    /// In mm, as the gap.
+    diff_pair_width: Option<f64>,
+    diff_pair_gap: Option<f64>,
 }
 
 #[derive(Deserialize)]
@@ -79,17 +79,20 @@ impl Project {
             message: "this is no KiCad project".to_owned(),
         })?;
         let settings = file.net_settings;
-        let mut named: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let mut classes = Classes::default();
         for class in settings.classes {
-            for net in class.nets {
-                named.entry(net).or_default().push(class.name.clone());
+            let sizes = class.diff_pair_width.zip(class.diff_pair_gap);
+            classes.add(&class.name, sizes.map(Into::into));
+            for net in &class.nets {
+                classes.put(net, &class.name);
             }
         }
         for (net, names) in settings.netclass_assignments.unwrap_or_default() {
-            match names {
-                Names::One(name) => named.entry(net).or_default().push(name),
-                Names::Some(names) => named.entry(net).or_default().extend(names),
-            }
+            let names = match names {
+                Names::One(name) => vec![name],
+                Names::Some(names) => names,
+            };
+            names.iter().for_each(|class| classes.put(&net, class));
         }
         let assigned = settings.netclass_patterns.unwrap_or_default();
         if assigned.len() > PATTERNS_MAX {
@@ -97,27 +100,14 @@ impl Project {
                 "the project has more than {PATTERNS_MAX} patterns of net classes"
             )));
         }
-        let patterns = assigned
-            .into_iter()
-            .map(|a| (a.netclass, Pattern::new(&a.pattern)));
-        Ok(Self {
-            named,
-            patterns: patterns.collect(),
-        })
+        for assigned in assigned {
+            classes.put_all(&assigned.pattern, assigned.netclass);
+        }
+        Ok(Self { classes })
     }
 
     /// Puts the board's nets in their classes.
     pub fn apply(&self, board: &mut Board) {
-        for net in &mut board.nets {
-            let named = self.named.get(&net.name).into_iter().flatten();
-            let matching = self
-                .patterns
-                .iter()
-                .filter(|(_, pattern)| pattern.matches(&net.name));
-            net.classes
-                .extend(named.chain(matching.map(|(class, _)| class)).cloned());
-            net.classes.sort();
-            net.classes.dedup();
-        }
+        self.classes.apply(&mut board.nets);
     }
 }

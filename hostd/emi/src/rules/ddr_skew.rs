@@ -19,8 +19,9 @@ pub(super) static RULE: Rule = Rule {
               connector do not count. Groups: difference of a net's delay, branches included, to the middle one.",
     source: "εeff on outer layers: Hammerstad 1975; budgets as published by the EmbeddedCI analyzer",
     severity: "warning",
-    validity: "pairs by name: +/-, P/N, DP/DM, DP/DN, CAN H/L, with digits behind; groups that the rules file gives byte_lane_ps or \
-               address_command_ps. Delays in packages are not known; nothing is said of pairs of CAN, RS-485, audio and measured \
+    validity: "pairs by name: +/-, P/N, DP/DM, DP/DN, CAN H/L, with digits behind; in net classes for pairs, also names that differ \
+               in such a letter anywhere, and the two nets of a class. A class is for pairs if it is called so (diff, pair, 90 ohm) or \
+               has a pair width and gap of its own. Groups that the rules file gives byte_lane_ps or address_command_ps. Delays in packages are not known; nothing is said of pairs of CAN, RS-485, audio and measured \
                voltages",
     params: &[
         Param {

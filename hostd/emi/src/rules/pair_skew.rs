@@ -6,7 +6,8 @@ use super::Scope;
 use super::delay::Delays;
 use crate::board::NetId;
 use crate::finding::{Draft, Severity};
-use crate::words::{Interface, interface};
+use crate::kinds::interface;
+use crate::words::Interface;
 
 /// Budgets in ps: of gigabits on one pair, and of everything else whose lengths matter.
 pub(super) const SERIAL_PS: f64 = 2.0;
@@ -21,7 +22,7 @@ fn budget(scope: &Scope<'_>, net: NetId) -> Option<f64> {
     if 0.0 < declared {
         return Some(declared);
     }
-    match interface(&scope.net(net).name) {
+    match interface(scope.net(net)) {
         Interface::Serial => Some(SERIAL_PS),
         Interface::Fast | Interface::Unknown => Some(OTHER_PS),
         Interface::Slow => None,

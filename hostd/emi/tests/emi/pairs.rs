@@ -1,8 +1,8 @@
 //! Pairs: which nets are some, how much their two ways differ, and what does not count.
 
-use emi::Severity;
+use emi::{Limits, Settings, Severity, kicad};
 
-use crate::sheet::{Sheet, four_layers, pad};
+use crate::sheet::{Sheet, Style, four_layers, pad};
 
 /// Two nets from one part to another; the second one goes another way by `detour`, there and back.
 fn pair(positive: &'static str, negative: &'static str, detour: f64) -> Sheet {
@@ -83,6 +83,82 @@ fn budgets_are_those_of_the_interface() {
     };
     assert_eq!(over("CAN_H", "CAN_L"), Severity::Warning);
     assert_eq!(over("USB_D+", "USB_D-"), Severity::Critical);
+}
+
+/// What `pair` finds with the net classes of a project.
+fn in_classes(sheet: &Sheet, classes: &str, patterns: &str) -> usize {
+    let project = format!(
+        r#"{{"net_settings": {{"classes": [{classes}], "netclass_patterns": [{patterns}]}}}}"#
+    );
+    let mut board = sheet.board();
+    let project = kicad::Project::read(project.as_bytes()).unwrap();
+    project.apply(&mut board);
+    let report = emi::check(board, &Settings::default(), &()).unwrap();
+    report.rules.get("pair").map_or(0, |counts| counts.found)
+}
+
+#[test]
+fn net_classes_for_pairs_make_pairs_whatever_their_names_are() {
+    let class = |name: &str, width: f64, gap: f64| {
+        format!(r#"{{"name": "{name}", "diff_pair_width": {width}, "diff_pair_gap": {gap}}}"#)
+    };
+    let default = class("Default", 0.2, 0.25);
+    let hv = pair("DCDC_HV+", "DCDC_HV-", 10.0);
+    let all = |class: &str| format!(r#"{{"netclass": "{class}", "pattern": "DCDC*"}}"#);
+    let with = |own: &str| format!("{default}, {own}");
+    // Sizes that somebody gave, or what the class is called.
+    for own in [class("HV", 0.15, 0.18), class("HV", 0.2, 0.18)] {
+        assert_eq!(in_classes(&hv, &with(&own), &all("HV")), 1, "{own}");
+    }
+    for name in ["Diff", "USB_DIFF90", "Pairs 100", "90Ohm"] {
+        let own = format!(r#"{{"name": "{name}"}}"#);
+        assert_eq!(in_classes(&hv, &with(&own), &all(name)), 1, "{name}");
+        assert_eq!(in_classes(&hv, &default, &all(name)), 1, "{name}");
+    }
+    // Sizes that every class has say nothing, nor does a class in which there is one of the nets alone.
+    for own in [class("HV", 0.2, 0.25), r#"{"name": "HV"}"#.to_owned()] {
+        assert_eq!(in_classes(&hv, &with(&own), &all("HV")), 0, "{own}");
+    }
+    let as_default = format!("{}, {}", class("Default", 0.1, 0.1), class("HV", 0.1, 0.1));
+    assert_eq!(in_classes(&hv, &as_default, &all("HV")), 0);
+    let one = r#"{"netclass": "Diff", "pattern": "DCDC_HV+"}"#;
+    assert_eq!(in_classes(&hv, &default, one), 0);
+    // Two nets of a class are a pair; of more nets, those whose names differ in a letter.
+    let odd = pair("DATA_OUT", "DATA_BACK", 10.0);
+    let data = r#"{"netclass": "Diff", "pattern": "DATA*"}"#;
+    assert_eq!(in_classes(&odd, &default, data), 1);
+    let third = |sheet: Sheet| sheet.track("DATA_3", "B.Cu", &[(5.0, 5.0), (9.0, 5.0)]);
+    assert_eq!(in_classes(&third(odd), &default, data), 0);
+    let within = third(pair("DATA_P_OUT", "DATA_N_OUT", 10.0));
+    assert_eq!(in_classes(&within, &default, data), 1);
+}
+
+#[test]
+fn boards_of_kicad_5_have_their_net_classes_in_themselves() {
+    let style = Style {
+        version: 20_171_130,
+        ..Style::default()
+    };
+    let text = pair("DCDC_HV+", "DCDC_HV-", 10.0).text(&style);
+    let classes = |sizes: &str| {
+        format!(
+            "(net_class Default \"all\" (clearance 0.2) (add_net GND))
+             (net_class HV \"\" (clearance 0.2) {sizes} (add_net DCDC_HV+) (add_net \"DCDC_HV-\"))"
+        )
+    };
+    let found = |classes: &str| {
+        let end = text.rfind(')').unwrap();
+        let text = format!("{}{classes})", &text[..end]);
+        let board = kicad::read(text.as_bytes(), &Limits::default()).unwrap();
+        let net = board.net_named("DCDC_HV-").unwrap();
+        let classes = board.nets[net].classes.join(" ");
+        let report = emi::check(board, &Settings::default(), &()).unwrap();
+        (classes, report.rules.contains_key("pair"))
+    };
+    assert_eq!(found(""), (String::new(), false));
+    assert_eq!(found(&classes("")), ("HV".to_owned(), false));
+    let sizes = "(diff_pair_width 0.15) (diff_pair_gap 0.18)";
+    assert_eq!(found(&classes(sizes)), ("HV".to_owned(), true));
 }
 
 /// Both rows of a USB-C connector: one net joins its pads around the others, the other one through vias below them.
