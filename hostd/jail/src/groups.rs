@@ -36,6 +36,10 @@ const EMPTY_POLL: Duration = Duration::from_millis(2);
 /// Length of the kernel's period for processor time, in microseconds.
 const CPU_PERIOD_US: u64 = 100_000;
 
+/// A jail's share of processors that others want too, in hundredths of what one thread of the server gets: four builds
+/// together weigh as much as that.
+const CPU_WEIGHT_PERCENT: u64 = 25;
+
 /// Where this server can make groups.
 #[derive(Debug)]
 pub(crate) enum Groups {

@@ -31,6 +31,7 @@ mod reach;
 mod slot;
 mod spec;
 mod stage;
+pub mod turns;
 mod usage;
 mod wire;
 mod worker;

@@ -5,9 +5,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Base, CPU_PERIOD_US, Group, lists, mounted_at, own_path, write};
+use super::{Base, CPU_PERIOD_US, CPU_WEIGHT_PERCENT, Group, lists, mounted_at, own_path, write};
 use crate::bounds::{Bounds, Hold, Kernel};
 use crate::spec::{Limits, OWN_PROCESSES};
+
+/// The shares of a thread of priority 0, and of a group of which nothing is said.
+const CPU_SHARES: u64 = 1024;
 
 /// The hierarchies in which groups can be made. Several controllers can share one.
 #[derive(Debug)]
@@ -45,6 +48,7 @@ impl Controller {
                 vec![
                     ("cpu.cfs_period_us", CPU_PERIOD_US),
                     ("cpu.cfs_quota_us", quota),
+                    ("cpu.shares", CPU_SHARES * CPU_WEIGHT_PERCENT / 100),
                 ]
             }
         }

@@ -5,13 +5,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Base, CPU_PERIOD_US, Group, mounted_at, own_path, write};
+use super::{Base, CPU_PERIOD_US, CPU_WEIGHT_PERCENT, Group, mounted_at, own_path, write};
 use crate::bounds::{Bounds, Hold, Kernel};
 use crate::spec::{Limits, OWN_PROCESSES};
 
 /// The group to which the server itself moves: a group that contains groups must not have processes of its
 /// own.
 const SERVER: &str = "hostd-server";
+
+/// The weight of a group of which nothing is said.
+const CPU_WEIGHT: u64 = 100;
 
 /// The controllers that are needed.
 const CONTROLLERS: [&str; 3] = ["memory", "pids", "cpu"];
@@ -113,6 +116,10 @@ impl Hierarchy {
         if self.has("cpu") {
             let quota = u64::from(limits.cpu_millis) * CPU_PERIOD_US / 1000;
             settings.push(("cpu.max", format!("{quota} {CPU_PERIOD_US}")));
+            settings.push((
+                "cpu.weight",
+                (CPU_WEIGHT * CPU_WEIGHT_PERCENT / 100).to_string(),
+            ));
         }
         settings
     }

@@ -13,6 +13,7 @@ use rustix::thread::{
 use super::filter::Filter;
 use super::{At, Failure};
 use crate::spec::OWN_PROCESSES;
+use crate::turns;
 use crate::wire::{Blueprint, ProcessBound, Step};
 
 /// The priority of a command whose processor share nothing else bounds: the lowest.
@@ -71,7 +72,8 @@ fn limit(blueprint: &Blueprint) -> io::Result<()> {
     if blueprint.makeshift.cpu {
         setpriority_process(None, NICE)?;
     }
-    Ok(())
+    // The stages before this one go first, as the server does, since they wait for each other at each step.
+    turns::usual(None)
 }
 
 /// Sets a limit, or keeps the server's own limit if that is lower.

@@ -15,6 +15,8 @@ use rustix::process::{
 
 use super::bond::end_with_parent;
 use super::folder::{self, Watch};
+use crate::turns;
+
 use super::{LimitHit, REASON_BYTES_MAX, Worker, WorkerError, WorkerLimits};
 
 /// Bytes moved at once.
@@ -154,7 +156,8 @@ fn bound(pid: Pid, limits: &WorkerLimits) -> io::Result<()> {
     for (resource, limit) in bounds {
         prlimit(Some(pid), resource, limit)?;
     }
-    Ok(setpriority_process(Some(pid), limits.nice)?)
+    setpriority_process(Some(pid), limits.nice)?;
+    turns::usual(Some(pid))
 }
 
 /// Moves bytes until the child has ended.
