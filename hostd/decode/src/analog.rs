@@ -16,7 +16,7 @@ pub use segment::{AnalogSegment, Extent};
 pub const ANALOG_BLOCK_SAMPLES: u32 = 1 << 16;
 
 /// Wrapping differences with the sign in the lowest bit; all low bytes first, then all high bytes.
-fn fold(samples: &[u16]) -> Vec<u8> {
+pub(crate) fn fold(samples: &[u16]) -> Vec<u8> {
     let mut bytes = vec![0; samples.len() * 2];
     let (low, high) = bytes.split_at_mut(samples.len());
     let mut last = 0;
@@ -30,7 +30,7 @@ fn fold(samples: &[u16]) -> Vec<u8> {
 }
 
 /// Restores the samples that were given to `fold`.
-fn unfold(bytes: &[u8], out: &mut Vec<u16>) {
+pub(crate) fn unfold(bytes: &[u8], out: &mut Vec<u16>) {
     let (low, high) = bytes.split_at(bytes.len() / 2);
     let mut last: u16 = 0;
     for (low, high) in low.iter().zip(high) {

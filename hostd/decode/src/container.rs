@@ -4,17 +4,20 @@
 //! header   magic[8]  version u32  channels u32  sample rate f64  reserved u32  crc32 u32
 //! block    length u32  crc32 u32  body[length]            body: start u64  samples u32  payload
 //! …
-//! index    count × { offset u64  start u64  samples u32 }
+//! index    count × { offset u64  start u64  samples u32 }  notes
 //! trailer  index offset u64  count u32  crc32 of the index u32  magic[8]
 //! ```
 //!
+//! Notes are what logic captures keep of each block from version 2 on ([`crate::segment`]'s facts); other files have none.
 //! All numbers are little-endian. Blocks are written while a capture arrives. A file whose writer
 //! died has no index, but its complete blocks can be found without one.
 
 use crate::segment::SegmentError;
 use libdeflater::crc32;
 
-const VERSION: u32 = 1;
+/// The first version of logic captures whose index ends with notes.
+const VERSION_WITH_NOTES: u32 = 2;
+
 const HEADER_SIZE: usize = 32;
 const BLOCK_HEADER_SIZE: usize = 8;
 /// Size of the start and the sample count.
@@ -40,6 +43,14 @@ impl Content {
             Self::Analog => *b"hostdANA",
         }
     }
+
+    /// The version that is written; older ones are read.
+    fn version(self) -> u32 {
+        match self {
+            Self::Logic => VERSION_WITH_NOTES,
+            Self::Analog => 1,
+        }
+    }
 }
 
 /// Writes a file piece by piece.
@@ -48,6 +59,7 @@ pub(crate) struct ContainerWriter {
     /// Number of bytes already taken by the caller.
     taken: u64,
     index: Vec<u8>,
+    notes: Vec<u8>,
     blocks: u32,
 }
 
@@ -55,7 +67,7 @@ impl ContainerWriter {
     pub(crate) fn new(content: Content, channels: u32, sample_rate_hz: f64) -> Self {
         let mut out = Vec::new();
         out.extend(content.magic());
-        out.extend(VERSION.to_le_bytes());
+        out.extend(content.version().to_le_bytes());
         out.extend(channels.to_le_bytes());
         out.extend(sample_rate_hz.to_le_bytes());
         out.extend([0; 4]);
@@ -64,8 +76,14 @@ impl ContainerWriter {
             out,
             taken: 0,
             index: Vec::new(),
+            notes: Vec::new(),
             blocks: 0,
         }
+    }
+
+    /// Add to what the index says of the block that is pushed next.
+    pub(crate) fn notes(&mut self) -> &mut Vec<u8> {
+        &mut self.notes
     }
 
     pub(crate) fn push(&mut self, start: u64, samples: u32, payload: &[u8]) {
@@ -93,6 +111,7 @@ impl ContainerWriter {
     /// The rest of the file.
     pub(crate) fn finish(mut self) -> Vec<u8> {
         let offset = self.taken + self.out.len() as u64;
+        self.index.append(&mut self.notes);
         let crc = crc32(&self.index);
         self.out.append(&mut self.index);
         self.out.extend(offset.to_le_bytes());
@@ -151,6 +170,8 @@ pub(crate) struct Container<'a> {
     pub(crate) channels: u32,
     pub(crate) sample_rate_hz: f64,
     pub(crate) blocks: Vec<BlockRef<'a>>,
+    /// What the index says of all blocks; none in files that were written before there were notes, or that have no index.
+    pub(crate) notes: Option<&'a [u8]>,
 }
 
 impl<'a> Container<'a> {
@@ -160,7 +181,7 @@ impl<'a> Container<'a> {
         content: Content,
         samples_max: u32,
     ) -> Result<Self, SegmentError> {
-        let mut container = Self::header(bytes, content)?;
+        let (mut container, version) = Self::header(bytes, content)?;
         let truncated = SegmentError::Truncated { what: "the index" };
         let trailer_at = bytes.len().checked_sub(TRAILER_SIZE).ok_or(truncated)?;
         let fields = trailer(&bytes[trailer_at..]);
@@ -169,10 +190,16 @@ impl<'a> Container<'a> {
             .ok()
             .and_then(|at| bytes.get(at..trailer_at));
         let index = index.ok_or(SegmentError::Damaged { what: "the index" })?;
-        if crc32(index) != crc || index.len() as u64 != u64::from(count) * INDEX_ENTRY_SIZE as u64 {
+        let entries = usize::try_from(count)
+            .ok()
+            .and_then(|count| index.split_at_checked(count.checked_mul(INDEX_ENTRY_SIZE)?));
+        let (entries, notes) = entries.ok_or(SegmentError::Damaged { what: "the index" })?;
+        let has_notes = content == Content::Logic && version >= VERSION_WITH_NOTES;
+        if crc32(index) != crc || (!has_notes && !notes.is_empty()) {
             return Err(SegmentError::Damaged { what: "the index" });
         }
-        for entry in index.chunks_exact(INDEX_ENTRY_SIZE) {
+        container.notes = has_notes.then_some(notes);
+        for entry in entries.chunks_exact(INDEX_ENTRY_SIZE) {
             let damaged = SegmentError::Damaged { what: "the index" };
             let block = u64_at(entry, 0).and_then(|offset| BlockRef::locate(bytes, offset));
             let block = block.ok_or(damaged)?;
@@ -191,7 +218,7 @@ impl<'a> Container<'a> {
         content: Content,
         samples_max: u32,
     ) -> Result<Self, SegmentError> {
-        let mut container = Self::header(bytes, content)?;
+        let (mut container, _) = Self::header(bytes, content)?;
         let mut offset = HEADER_SIZE as u64;
         while let Some(block) = BlockRef::locate(bytes, offset) {
             if block.payload().is_err() || container.append(block, samples_max).is_err() {
@@ -202,7 +229,8 @@ impl<'a> Container<'a> {
         Ok(container)
     }
 
-    fn header(bytes: &'a [u8], content: Content) -> Result<Self, SegmentError> {
+    /// An empty container, and the version of the file.
+    fn header(bytes: &'a [u8], content: Content) -> Result<(Self, u32), SegmentError> {
         let truncated = SegmentError::Truncated { what: "the header" };
         let header = bytes.get(..HEADER_SIZE).ok_or(truncated)?;
         if header[..8] != content.magic() {
@@ -213,18 +241,21 @@ impl<'a> Container<'a> {
             return Err(damaged());
         }
         let version = u32_at(header, 8).ok_or_else(damaged)?;
-        if version != VERSION {
-            return Err(SegmentError::Version { version });
+        let newest = content.version();
+        if !(1..=newest).contains(&version) {
+            return Err(SegmentError::Version { version, newest });
         }
         let sample_rate_hz = u64_at(header, 16).map(f64::from_bits);
         let sample_rate_hz = sample_rate_hz.filter(|rate| rate.is_finite() && *rate > 0.0);
         let sample_rate_hz = sample_rate_hz.ok_or_else(damaged)?;
         let channels = u32_at(header, 12).ok_or_else(damaged)?;
-        Ok(Self {
+        let container = Self {
             channels,
             sample_rate_hz,
             blocks: Vec::new(),
-        })
+            notes: None,
+        };
+        Ok((container, version))
     }
 
     /// Adds a block if it continues the previous one.
@@ -257,10 +288,10 @@ fn trailer(bytes: &[u8]) -> Option<(u64, u32, u32)> {
     Some((u64_at(bytes, 0)?, u32_at(bytes, 8)?, u32_at(bytes, 12)?))
 }
 
-fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+pub(crate) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
 }
 
-fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+pub(crate) fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
 }

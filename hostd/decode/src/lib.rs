@@ -46,6 +46,7 @@ mod format;
 mod i2c;
 mod planes;
 mod protocol;
+pub mod pyramid;
 mod run;
 pub mod segment;
 mod spec;

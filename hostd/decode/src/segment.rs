@@ -4,23 +4,30 @@
 //! channel before its first sample, and where each channel toggles: as varint distances packed with
 //! zstd, as a packed bit plane if a channel toggles all the time, or nothing if it never does. That
 //! is about seven times smaller than `.sr`, and decoders read it faster than raw samples, since
-//! nothing between two edges has to be looked at.
+//! nothing between two edges has to be looked at. The index says how often each channel toggles in
+//! each block, so that look-ups ([`Line`]) pass over blocks in which it rests.
 
 mod block;
 mod changes;
+mod edges;
 mod encoder;
 mod error;
+mod facts;
+mod lane;
+mod line;
 mod reader;
-mod toggles;
 
+pub use edges::Edges;
 pub use encoder::{Encoder, EncoderError, EncoderSpec, SAMPLES_MAX};
 pub use error::SegmentError;
+pub use line::{Edge, Line, Pulse, Pulses, Seen, Toggles};
 pub use reader::Reader;
-pub use toggles::{Edges, Toggles};
 
 use crate::container::{Container, Content};
 use block::Block;
 pub(crate) use changes::Changes;
+use facts::Facts;
+pub(crate) use lane::Lane;
 
 /// Samples in a full block.
 pub const BLOCK_SAMPLES: u32 = 1 << 20;
@@ -32,6 +39,8 @@ pub const CHANNELS_MAX: usize = 64;
 #[derive(Clone, Debug)]
 pub struct Segment<'a> {
     container: Container<'a>,
+    /// None in files that were written before there were any, and where the index is missing.
+    facts: Option<Facts>,
 }
 
 impl<'a> Segment<'a> {
@@ -57,7 +66,10 @@ impl<'a> Segment<'a> {
                 what: "the number of channels",
             });
         }
-        Ok(Self { container })
+        let blocks = container.blocks.iter().map(|block| block.samples);
+        let facts = container.notes.map(|notes| Facts::parse(notes, blocks));
+        let facts = facts.transpose()?;
+        Ok(Self { container, facts })
     }
 
     /// Channels, 1..=64.
@@ -80,18 +92,7 @@ impl<'a> Segment<'a> {
     /// # Errors
     /// The block that holds the sample is damaged, or there is no such channel.
     pub fn level_at(&self, channel: usize, sample: u64) -> Result<bool, SegmentError> {
-        self.check_channel(channel)?;
-        let last = self.container.blocks.len().saturating_sub(1);
-        let index = self.container.find(sample).min(last);
-        let Some(found) = self.container.blocks.get(index) else {
-            return Ok(false);
-        };
-        let block = Block::parse(found, self.channels())?;
-        let mut toggles = Vec::new();
-        block.toggles(channel, &mut toggles)?;
-        let offset = sample.saturating_sub(found.start);
-        let before = toggles.partition_point(|&toggle| u64::from(toggle) <= offset);
-        Ok((block.levels() >> channel & 1 != 0) ^ (before % 2 == 1))
+        self.line(channel)?.level_at(sample)
     }
 
     /// The samples in `from..to` at which a channel's level differs from that in the sample before.
@@ -103,6 +104,32 @@ impl<'a> Segment<'a> {
     /// sample on: bit `i` is the `i`-th of `channels`.
     pub fn edges<'s>(&'s self, channels: &'s [usize], from: u64, to: u64) -> Edges<'s> {
         Edges::new(self, channels, from, to)
+    }
+
+    /// Number of stored blocks.
+    pub(crate) fn block_count(&self) -> usize {
+        self.container.blocks.len()
+    }
+
+    /// Samples of a block.
+    pub(crate) fn block_samples(&self, index: usize) -> u32 {
+        self.container.blocks[index].samples
+    }
+
+    /// First sample of a block.
+    pub(crate) fn block_start(&self, index: usize) -> u64 {
+        self.container.blocks[index].start
+    }
+
+    /// Numbers of the blocks that have samples in `from..to`.
+    pub(crate) fn blocks_in(&self, from: u64, to: u64) -> std::ops::Range<usize> {
+        let blocks = &self.container.blocks;
+        self.container.find(from)..blocks.partition_point(|block| block.start < to)
+    }
+
+    /// A block whose checksum has been verified.
+    pub(crate) fn block(&self, index: usize) -> Result<Block<'_>, SegmentError> {
+        Block::parse(&self.container.blocks[index], self.channels())
     }
 
     /// A reader for decoders.

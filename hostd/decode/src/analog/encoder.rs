@@ -2,6 +2,7 @@
 
 use super::{ANALOG_BLOCK_SAMPLES, fold};
 use crate::container::{ContainerWriter, Content};
+use crate::pyramid::AnalogPyramid;
 use crate::segment::EncoderError;
 use zstd::bulk;
 
@@ -11,6 +12,7 @@ const LEVEL: i32 = 1;
 /// Encodes one channel.
 pub struct AnalogEncoder {
     container: ContainerWriter,
+    pyramid: Option<AnalogPyramid>,
     /// Samples of the block being filled.
     waiting: Vec<u16>,
     start: u64,
@@ -28,9 +30,17 @@ impl AnalogEncoder {
         let container = ContainerWriter::new(Content::Analog, 1, sample_rate_hz);
         Ok(Self {
             container,
+            pyramid: None,
             waiting: Vec::new(),
             start: 0,
         })
+    }
+
+    /// Also make the capture's pyramid. Call before the first sample.
+    #[must_use]
+    pub fn with_pyramid(mut self) -> Self {
+        self.pyramid = Some(AnalogPyramid::new());
+        self
     }
 
     /// Takes samples.
@@ -57,10 +67,24 @@ impl AnalogEncoder {
         self.container.take()
     }
 
+    /// The bytes of the pyramid that became final since the last call.
+    pub fn take_pyramid(&mut self) -> Vec<u8> {
+        self.pyramid
+            .as_mut()
+            .map(AnalogPyramid::take)
+            .unwrap_or_default()
+    }
+
     /// Ends the segment and returns the rest of the file.
-    pub fn finish(mut self) -> Vec<u8> {
+    pub fn finish(self) -> Vec<u8> {
+        self.finish_both().0
+    }
+
+    /// Ends the segment and returns the rest of the file and of its pyramid, which is empty if none was made.
+    pub fn finish_both(mut self) -> (Vec<u8>, Vec<u8>) {
         self.seal();
-        self.container.finish()
+        let pyramid = self.pyramid.map(AnalogPyramid::finish);
+        (self.container.finish(), pyramid.unwrap_or_default())
     }
 
     fn seal(&mut self) {
@@ -74,6 +98,9 @@ impl AnalogEncoder {
         payload.extend(packed.expect("memory for one block is all it takes"));
         let samples = u32::try_from(self.waiting.len()).expect("a block is small");
         self.container.push(self.start, samples, &payload);
+        if let Some(pyramid) = &mut self.pyramid {
+            pyramid.push(&self.waiting);
+        }
         self.start += u64::from(samples);
         self.waiting.clear();
     }

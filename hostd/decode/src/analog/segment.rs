@@ -76,6 +76,23 @@ impl<'a> AnalogSegment<'a> {
         Ok(())
     }
 
+    /// Number of stored blocks.
+    pub(crate) fn block_count(&self) -> usize {
+        self.container.blocks.len()
+    }
+
+    /// Appends the samples of a block to `out`.
+    pub(crate) fn read_block(&self, index: usize, out: &mut Vec<u16>) -> Result<(), SegmentError> {
+        unpack(&self.container.blocks[index], out)
+    }
+
+    /// The block that holds a sample, and its samples.
+    pub(crate) fn block_at(&self, sample: u64) -> Option<(usize, std::ops::Range<u64>)> {
+        let index = self.container.find(sample);
+        let block = self.container.blocks.get(index)?;
+        Some((index, block.start..block.end()))
+    }
+
     /// Lowest and highest count of each stored block, without unpacking any.
     ///
     /// # Errors

@@ -6,6 +6,7 @@
 //! per channel: its packed bytes
 //! ```
 
+use super::lane::Lane;
 use super::{BLOCK_SAMPLES, SegmentError};
 use crate::container::BlockRef;
 use crate::varint;
@@ -36,27 +37,31 @@ fn damaged() -> SegmentError {
     SegmentError::Damaged { what: "a block" }
 }
 
-/// Encodes a block from its toggles: one bitmap per channel, sample 0 in the lowest bit.
-pub(super) fn encode(levels: u64, samples: u32, toggles: &[Vec<u64>]) -> Vec<u8> {
+/// Encodes a block from its toggles: one bitmap per channel, sample 0 in the lowest bit. Also returns how many each
+/// channel has.
+pub(super) fn encode(levels: u64, samples: u32, toggles: &[Vec<u64>]) -> (Vec<u8>, Vec<u32>) {
     let mut head = Vec::new();
     let mut packed = Vec::new();
+    let mut counts = Vec::with_capacity(toggles.len());
     head.extend(levels.to_le_bytes());
     for (channel, toggles) in toggles.iter().enumerate() {
         let level = levels >> channel & 1;
-        encode_channel(level, samples, toggles, &mut head, &mut packed);
+        let count = toggles.iter().map(|word| word.count_ones()).sum();
+        counts.push(count);
+        encode_channel((level, count), samples, toggles, &mut head, &mut packed);
     }
     head.append(&mut packed);
-    head
+    (head, counts)
 }
 
 fn encode_channel(
-    level: u64,
+    (level, count): (u64, u32),
     samples: u32,
     toggles: &[u64],
     head: &mut Vec<u8>,
     packed: &mut Vec<u8>,
 ) {
-    let count: usize = toggles.iter().map(|word| word.count_ones() as usize).sum();
+    let count = count as usize;
     if count == 0 {
         return head.push(CONSTANT);
     }
@@ -128,8 +133,15 @@ struct Channel<'a> {
     packed: &'a [u8],
 }
 
+impl Channel<'_> {
+    /// Whether bytes that are not packed are as many as the table says.
+    fn is_whole(&self) -> bool {
+        self.encoding != PLAIN_DISTANCES || self.packed.len() == self.plain_len
+    }
+}
+
 /// A block whose checksum has been verified.
-pub(super) struct Block<'a> {
+pub(crate) struct Block<'a> {
     levels: u64,
     samples: u32,
     channels: Vec<Channel<'a>>,
@@ -197,67 +209,78 @@ impl<'a> Block<'a> {
         self.levels
     }
 
+    /// Toggles of the channel, without unpacking them.
+    pub(super) fn count(&self, channel: usize) -> u32 {
+        let count = self.channels[channel].count;
+        u32::try_from(count).expect("a block has fewer toggles than samples")
+    }
+
     /// Puts the channel's toggles into `out`: offsets into the block, ascending.
     pub(super) fn toggles(&self, channel: usize, out: &mut Vec<u32>) -> Result<(), SegmentError> {
-        out.clear();
+        let mut lane = Lane::default();
+        std::mem::swap(lane.list(), out);
+        self.unpack(channel, &mut lane)?;
+        lane.expand();
+        std::mem::swap(lane.list(), out);
+        Ok(())
+    }
+
+    /// Unpacks the channel; a dense one stays a plane.
+    pub(crate) fn unpack(&self, channel: usize, lane: &mut Lane) -> Result<(), SegmentError> {
         let packed = &self.channels[channel];
-        if packed.encoding == CONSTANT {
-            return Ok(());
-        }
-        let unpacked;
-        let plain = if packed.encoding == PLAIN_DISTANCES {
-            packed.packed
-        } else {
-            unpacked = bulk::decompress(packed.packed, packed.plain_len).map_err(|_| damaged())?;
-            &unpacked
-        };
-        if plain.len() != packed.plain_len {
-            return Err(damaged());
-        }
-        out.reserve(packed.count);
-        let done = if packed.encoding == PLANE {
-            self.scan_plane(self.levels >> channel & 1, plain, out)
-        } else {
-            self.add_distances(plain, out)
-        };
-        done.filter(|()| out.len() == packed.count)
-            .ok_or_else(damaged)
-    }
-
-    fn add_distances(&self, plain: &[u8], out: &mut Vec<u32>) -> Option<()> {
-        let mut rest = plain;
-        let mut at: u64 = 0;
-        while !rest.is_empty() {
-            let distance = varint::take(&mut rest)?;
-            if distance == 0 && !out.is_empty() {
-                return None;
+        let level = self.levels >> channel & 1 != 0;
+        lane.begin(level, self.samples);
+        let count = match packed.encoding {
+            CONSTANT => Some(0),
+            PLAIN_DISTANCES => add_distances(packed.packed, self.samples, lane.list()),
+            encoding => {
+                let plain = lane.decompress(packed.packed, packed.plain_len);
+                let plain = plain.ok_or_else(damaged)?;
+                let count = if encoding == PLANE {
+                    lane.take_plane(&plain)
+                } else {
+                    add_distances(&plain, self.samples, lane.list())
+                };
+                lane.keep(plain);
+                count
             }
-            at = at
-                .checked_add(distance)
-                .filter(|&at| at < self.samples.into())?;
-            out.push(u32::try_from(at).ok()?);
-        }
-        Some(())
+        };
+        let is_right = count == Some(packed.count) && packed.is_whole();
+        is_right.then_some(()).ok_or_else(damaged)
     }
+}
 
-    fn scan_plane(&self, level: u64, plain: &[u8], out: &mut Vec<u32>) -> Option<()> {
-        if plain.len() != self.samples.div_ceil(64) as usize * 8 {
-            return None;
-        }
-        let mut level = level;
-        for (index, word) in (0u32..).zip(plain.as_chunks::<8>().0) {
-            let plane = u64::from_le_bytes(*word);
-            let mut toggles = plane ^ (plane << 1 | level);
-            level = plane >> 63;
-            while toggles != 0 {
-                let at = index * 64 + toggles.trailing_zeros();
-                if at >= self.samples {
+/// Turns distances into offsets; returns how many. `None` if they do not ascend, or leave the block.
+fn add_distances(plain: &[u8], samples: u32, out: &mut Vec<u32>) -> Option<usize> {
+    const MORE: u64 = 0x8080_8080_8080_8080;
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let mut rest = plain;
+    let mut at: u32 = 0;
+    while !rest.is_empty() {
+        if let Some((eight, behind)) = rest.split_first_chunk::<8>() {
+            let word = u64::from_le_bytes(*eight);
+            // Neither a distance of several bytes nor a zero: most of what is stored.
+            if (word | word.wrapping_sub(ONES)) & MORE == 0 {
+                out.extend(eight.iter().map(|&distance| {
+                    at += u32::from(distance);
+                    at
+                }));
+                if at >= samples {
                     return None;
                 }
-                out.push(at);
-                toggles &= toggles - 1;
+                rest = behind;
+                continue;
             }
         }
-        Some(())
+        let distance = varint::take(&mut rest)?;
+        if distance == 0 && !out.is_empty() {
+            return None;
+        }
+        at = u32::try_from(distance)
+            .ok()
+            .and_then(|distance| at.checked_add(distance))
+            .filter(|&at| at < samples)?;
+        out.push(at);
     }
+    Some(out.len())
 }

@@ -1,9 +1,11 @@
 //! Encodes a capture as it arrives, in bounded memory: one block of toggles per channel.
 
 use super::block::encode;
+use super::facts::Noting;
 use super::{BLOCK_SAMPLES, CHANNELS_MAX};
 use crate::changes::{each_change, word};
 use crate::container::{ContainerWriter, Content};
+use crate::pyramid::LogicPyramid;
 use std::convert::Infallible;
 
 const BLOCK_WORDS: usize = BLOCK_SAMPLES as usize / 64;
@@ -57,6 +59,8 @@ pub enum EncoderError {
 /// Encodes one segment.
 pub struct Encoder {
     container: ContainerWriter,
+    noting: Noting,
+    pyramid: Option<LogicPyramid>,
     mask: u64,
     /// One bitmap per channel.
     toggles: Vec<Vec<u64>>,
@@ -89,6 +93,8 @@ impl Encoder {
         }
         Ok(Self {
             container: ContainerWriter::new(Content::Logic, count, sample_rate_hz),
+            noting: Noting::default(),
+            pyramid: None,
             mask: u64::MAX >> (CHANNELS_MAX - channels),
             toggles: vec![vec![0; BLOCK_WORDS]; channels],
             start: 0,
@@ -96,6 +102,13 @@ impl Encoder {
             at: 0,
             last: None,
         })
+    }
+
+    /// Also make the capture's pyramid. Call before the first sample.
+    #[must_use]
+    pub fn with_pyramid(mut self) -> Self {
+        self.pyramid = Some(LogicPyramid::new(self.toggles.len()));
+        self
     }
 
     /// Samples taken so far.
@@ -170,12 +183,26 @@ impl Encoder {
         self.container.take()
     }
 
+    /// The bytes of the pyramid that became final since the last call.
+    pub fn take_pyramid(&mut self) -> Vec<u8> {
+        self.pyramid
+            .as_mut()
+            .map(LogicPyramid::take)
+            .unwrap_or_default()
+    }
+
     /// Ends the segment and returns the rest of the file.
-    pub fn finish(mut self) -> Vec<u8> {
+    pub fn finish(self) -> Vec<u8> {
+        self.finish_both().0
+    }
+
+    /// Ends the segment and returns the rest of the file and of its pyramid, which is empty if none was made.
+    pub fn finish_both(mut self) -> (Vec<u8>, Vec<u8>) {
         if self.at > self.start {
             self.seal(self.at);
         }
-        self.container.finish()
+        let pyramid = self.pyramid.map(LogicPyramid::finish);
+        (self.container.finish(), pyramid.unwrap_or_default())
     }
 
     /// The channels have these levels from `sample` on.
@@ -214,7 +241,12 @@ impl Encoder {
 
     fn seal(&mut self, end: u64) {
         let samples = u32::try_from(end - self.start).expect("a block is sealed when it is full");
-        let payload = encode(self.levels, samples, &self.toggles);
+        let (payload, counts) = encode(self.levels, samples, &self.toggles);
+        let notes = self.container.notes();
+        self.noting.add(self.levels, &counts, notes);
+        if let Some(pyramid) = &mut self.pyramid {
+            pyramid.push(self.levels, samples, &self.toggles, &counts);
+        }
         self.container.push(self.start, samples, &payload);
         for toggles in &mut self.toggles {
             toggles.fill(0);

@@ -7,10 +7,12 @@ pub enum SegmentError {
     #[error("recognise the file: it is no capture segment")]
     NotASegment,
     /// The file was written in another version of the format.
-    #[error("read format version {version}; only version 1 is known")]
+    #[error("read format version {version}; the newest known one is {newest}")]
     Version {
         /// The version in the header.
         version: u32,
+        /// The newest version that can be read.
+        newest: u32,
     },
     /// The file ends too early.
     #[error("read {what}; the segment is truncated or unfinished")]
@@ -24,6 +26,9 @@ pub enum SegmentError {
         /// What was being read.
         what: &'static str,
     },
+    /// The pyramid beside the capture cannot be used; it can be made again.
+    #[error("read the pyramid; it is damaged")]
+    Pyramid,
     /// A block's checksum is wrong.
     #[error("read the block at sample {start}: its checksum is wrong")]
     Checksum {

@@ -1,28 +1,7 @@
-//! Iterators over the edges of a segment.
+//! The edges of several channels of a segment.
 
 use super::block::Block;
 use super::{Segment, SegmentError};
-
-/// The toggles of one channel.
-pub struct Toggles<'a> {
-    edges: EdgeBlocks<'a>,
-}
-
-impl<'a> Toggles<'a> {
-    pub(super) fn new(segment: &'a Segment<'a>, channel: usize, from: u64, to: u64) -> Self {
-        Self {
-            edges: EdgeBlocks::new(segment, vec![channel], from, to),
-        }
-    }
-}
-
-impl Iterator for Toggles<'_> {
-    type Item = Result<u64, SegmentError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        Some(self.edges.next()?.map(|(sample, _)| sample))
-    }
-}
 
 /// The edges of several channels.
 pub struct Edges<'a> {
