@@ -15,10 +15,12 @@ const SHOWS_SOURCES: &str = "docs/contributing.md";
 
 /// Documents with generated tables, and the package and example that generate each: xtask, which is built
 /// before everything else, need not link these crates.
-const GENERATED: [(&str, &str, &str); 3] = [
+const GENERATED: [(&str, &str, &str); 5] = [
     ("emi", "rules_page", "docs/emi-rules.md"),
     ("pod-protocol", "command_table", "docs/pod-protocol.md"),
     ("pipeline", "key_tables", "docs/pipelines.md"),
+    ("pipeline", "rule_tables", "docs/assertions.md"),
+    ("pipeline", "rule_schema", "docs/assertions.schema.json"),
 ];
 
 /// Renews the source files that are shown, and the generated tables.

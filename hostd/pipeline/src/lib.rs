@@ -48,6 +48,7 @@ mod problem;
 mod reading;
 pub mod reference;
 pub mod refs;
+pub mod rules;
 mod scalars;
 mod schema;
 mod secrets;

@@ -90,5 +90,11 @@ pub(crate) const RESET_PULSE_MS_MAX: u64 = 1_000;
 /// Longest `wait`, and longest time of a trigger, in milliseconds.
 pub const WAIT_MS_MAX: u64 = 600_000;
 
+/// Rules of one list.
+pub const RULES_MAX: usize = 100;
+
+/// Bytes of a sequence that a rule looks for.
+pub const PATTERN_BYTES_MAX: usize = 64;
+
 /// Largest number of any quantity, in its smallest unit: what JSON numbers hold exactly.
 pub(crate) const QUANTITY_MAX: u64 = (1 << 53) - 1;

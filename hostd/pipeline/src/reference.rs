@@ -17,14 +17,26 @@ const MARK: (&str, &str) = (
 /// When it asks for the table of a type that is not in the schema.
 #[must_use]
 pub fn renewed(document: &str) -> String {
-    let schema = crate::schema();
+    of(&crate::schema(), document)
+}
+
+/// As [`renewed`], of the document about rules.
+///
+/// # Panics
+/// When it asks for the table of a type that is not in the schema of rules.
+#[must_use]
+pub fn renewed_rules(document: &str) -> String {
+    of(&crate::rules::schema(), document)
+}
+
+fn of(schema: &Value, document: &str) -> String {
     let mut text = String::new();
     let mut rest = document;
     while let Some((before, after)) = rest.split_once(MARK.0) {
         let Some((name, after)) = after.split_once(MARK.1) else {
             break;
         };
-        let table = table(&schema, name);
+        let table = table(schema, name);
         text.extend([before, MARK.0, name, MARK.1, "\n", &table]);
         rest = without_table(after);
     }
@@ -44,9 +56,9 @@ fn without_table(text: &str) -> &str {
 }
 
 fn table(schema: &Value, name: &str) -> String {
-    let definition = match name {
-        "Pipeline" => schema,
-        name => &schema["$defs"][name],
+    let definition = match schema["title"] == name {
+        true => schema,
+        false => &schema["$defs"][name],
     };
     let properties = definition["properties"].as_object();
     let properties = properties.expect("the document names a type with keys");
@@ -60,7 +72,7 @@ fn table(schema: &Value, name: &str) -> String {
     let (first, then): (Vec<_>, Vec<_>) = properties.iter().partition(|(key, _)| is_required(key));
     for (key, property) in first.into_iter().chain(then) {
         let mark = if is_required(key) { ", required" } else { "" };
-        let kind = kind(property);
+        let kind = kind(schema, property);
         let about = property["description"].as_str().unwrap_or_default();
         let about = about
             .split_whitespace()
@@ -72,13 +84,13 @@ fn table(schema: &Value, name: &str) -> String {
     text
 }
 
-/// What a value is, in a few words.
-fn kind(schema: &Value) -> String {
+/// What a value of the schema `all` is, in a few words.
+fn kind(all: &Value, schema: &Value) -> String {
     let Some(object) = schema.as_object() else {
         return String::new();
     };
     if let Some(reference) = object.get("$ref").and_then(Value::as_str) {
-        return named(reference.rsplit('/').next().unwrap_or_default());
+        return named(all, reference.rsplit('/').next().unwrap_or_default());
     }
     if let Some(choices) = object.get("anyOf").and_then(Value::as_array) {
         let is_placeholder = |choice: &&Value| {
@@ -87,14 +99,14 @@ fn kind(schema: &Value) -> String {
                 .is_some_and(|pattern| pattern.starts_with(r"\{\{"))
         };
         return match choices.iter().find(|choice| !is_placeholder(choice)) {
-            Some(value) => format!("{} or placeholder", kind(value)),
+            Some(value) => format!("{} or placeholder", kind(all, value)),
             None => String::new(),
         };
     }
-    plain(object)
+    plain(all, object)
 }
 
-fn plain(object: &Map<String, Value>) -> String {
+fn plain(all: &Value, object: &Map<String, Value>) -> String {
     let number = |key: &str| object.get(key).map(Value::to_string);
     match object.get("type").and_then(Value::as_str) {
         Some("integer") => {
@@ -102,8 +114,8 @@ fn plain(object: &Map<String, Value>) -> String {
             bounds.map_or_else(String::new, |(min, max)| format!("{min} to {max}"))
         }
         Some("boolean") => "`true` or `false`".to_owned(),
-        Some("array") => format!("list of {}", kind(&object["items"])),
-        Some("object") => format!("map of {}", kind(&object["additionalProperties"])),
+        Some("array") => format!("list of {}", kind(all, &object["items"])),
+        Some("object") => format!("map of {}", kind(all, &object["additionalProperties"])),
         _ => object
             .get("const")
             .map_or_else(String::new, |value| format!("`{value}`")),
@@ -111,7 +123,7 @@ fn plain(object: &Map<String, Value>) -> String {
 }
 
 /// A type by name, in the words of the document.
-fn named(name: &str) -> String {
+fn named(all: &Value, name: &str) -> String {
     let words = match name {
         "Version" => "`1`",
         "Duration" => "time",
@@ -126,15 +138,24 @@ fn named(name: &str) -> String {
         "EnvValue" => "text or secret",
         "Predicate" => "predicate",
         "Rate" => "rate",
+        "Time" => "time",
+        "Hertz" => "frequency",
+        "HertzTolerance" => "`%` or frequency",
+        "Percent" => "`%`",
+        "Quantity" => "value",
+        "QuantityTolerance" => "`%` or value",
+        "Name" => "channel",
+        "EdgeOf" => "edge",
+        "BytePattern" => "bytes",
+        "RuleSource" => "list of map, or path",
         "Decoder" => "`i2c`, `spi`, `uart` or `<plugin id>/<decoder id>`",
-        _ => return choices(name),
+        _ => return choices(all, name),
     };
     words.to_owned()
 }
 
 /// The words of an enum, or a map with a table of its own.
-fn choices(name: &str) -> String {
-    let schema = crate::schema();
+fn choices(schema: &Value, name: &str) -> String {
     let definition = &schema["$defs"][name];
     let consts = definition["oneOf"].as_array().into_iter().flatten();
     let mut words: Vec<&str> = consts

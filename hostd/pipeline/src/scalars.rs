@@ -6,6 +6,7 @@ use std::fmt;
 use std::ops::Deref;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Serialize;
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 
 use crate::limits::{
@@ -20,7 +21,7 @@ const RELATIVE: &str = r"^(?!/)(?!(.*/)?\.\.(/|$))[^\x00-\x1f\x7f\\*?]+$";
 macro_rules! text {
     ($(#[doc = $doc:literal])+ $name:ident, $max:expr, $pattern:expr, $check:expr) => {
         $(#[doc = $doc])+
-        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
         pub(crate) struct $name(pub(crate) String);
 
         impl<'de> Deserialize<'de> for $name {
@@ -208,7 +209,7 @@ fn require(holds: bool, message: &str) -> Result<(), String> {
 }
 
 /// A scalar as it is written: text, a number, true or false.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Text(pub(crate) String);
 
 impl<'de> Deserialize<'de> for Text {
@@ -258,7 +259,7 @@ impl Visitor<'_> for AsWritten {
 }
 
 /// A whole number from `MIN` to `MAX`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(crate) struct Whole<const MIN: u64, const MAX: u64>(pub(crate) u64);
 
 impl<'de, const MIN: u64, const MAX: u64> Deserialize<'de> for Whole<MIN, MAX> {

@@ -1,8 +1,8 @@
 //! The JSON Schema of the format, made from the types that read it.
 
-use schemars::Schema;
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform as _};
+use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 use crate::definition::Definition;
@@ -11,10 +11,13 @@ use crate::definition::Definition;
 /// looking at two places at once.
 #[must_use]
 pub fn schema() -> Value {
+    of::<Definition>()
+}
+
+/// JSON Schema 2020-12 of a type that documents have.
+pub(crate) fn of<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12();
-    let mut schema = settings
-        .into_generator()
-        .into_root_schema_for::<Definition>();
+    let mut schema = settings.into_generator().into_root_schema_for::<T>();
     RecursiveTransform(without_null).transform(&mut schema);
     schema.to_value()
 }

@@ -9,6 +9,7 @@ mod images;
 mod network;
 mod patterns;
 mod refusals;
+mod rules;
 mod secrets;
 mod values;
 mod words;

@@ -12,7 +12,17 @@ use crate::limits::QUANTITY_MAX;
 const DIGITS_MAX: usize = 9;
 
 /// A unit and how many of the smallest one it is.
-type Unit = (&'static str, u64);
+pub(crate) type Unit = (&'static str, u64);
+
+/// Units of times within a capture, in nanoseconds.
+pub(crate) const FINE_TIMES: &[Unit] = &[
+    ("ns", 1),
+    ("us", 1_000),
+    ("ms", 1_000_000),
+    ("s", 1_000_000_000),
+    ("m", 60_000_000_000),
+    ("h", 3_600_000_000_000),
+];
 
 /// Reads a time as pipelines have it, for options of a command line: `500ms`, `90s`, `10m`, `2h`. It may be 0.
 ///
@@ -33,37 +43,87 @@ fn read(text: &str, units: &[Unit], examples: &str) -> Result<u64, String> {
 fn quantity(text: &str, units: &[Unit], examples: &str) -> Result<u64, String> {
     let digits = text.chars().take_while(char::is_ascii_digit).count();
     let (number, unit) = text.split_at(digits);
-    let names = || {
-        units
-            .iter()
-            .map(|(name, _)| *name)
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
-    let written = || {
-        format!(
-            "write a whole number of at most {DIGITS_MAX} digits and its unit ({}), as {examples}",
-            names()
-        )
-    };
+    let written = || as_written("a whole number", units, examples);
     if digits == 0 || digits > DIGITS_MAX {
         return Err(written());
     }
-    let Some((_, factor)) = units.iter().find(|(name, _)| *name == unit) else {
-        let unit: String = unit.chars().take(16).collect();
-        return Err(match unit.is_empty() {
-            true => format!("{number} of what? {}", written()),
-            false => format!("`{unit}` is no unit here: {}", written()),
-        });
-    };
+    let (_, factor) = unit_of(unit, number, units, &written)?;
     let value = number
         .parse::<u64>()
         .ok()
-        .and_then(|number| number.checked_mul(*factor));
+        .and_then(|number| number.checked_mul(factor));
     match value {
         Some(value) if value <= QUANTITY_MAX => Ok(value),
-        _ => Err(format!("{text} is more than any machine has: write less")),
+        _ => Err(too_much(text)),
     }
+}
+
+/// How a quantity is written.
+fn as_written(number: &str, units: &[Unit], examples: &str) -> String {
+    let names: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
+    let names = names.join(", ");
+    format!("write {number} of at most {DIGITS_MAX} digits and its unit ({names}), as {examples}")
+}
+
+/// The unit that stands behind a number.
+fn unit_of(
+    unit: &str,
+    number: &str,
+    units: &[Unit],
+    written: &dyn Fn() -> String,
+) -> Result<Unit, String> {
+    let found = units.iter().find(|(name, _)| *name == unit);
+    found.copied().ok_or_else(|| {
+        let unit: String = unit.chars().take(16).collect();
+        match unit.is_empty() {
+            true => format!("{number} of what? {}", written()),
+            false => format!("`{unit}` is no unit here: {}", written()),
+        }
+    })
+}
+
+/// What the number of [`decimal`] looks like, in a regular expression.
+pub(crate) const DECIMAL: &str = r"^-?[0-9]{1,9}(\.[0-9]{1,9})?";
+
+/// Reads a number, which may have a sign and decimals, with one of `units`, whose least is 1: how many of that it is, without
+/// rounding, and the unit's name.
+pub(crate) fn decimal(
+    text: &str,
+    units: &[Unit],
+    examples: &str,
+) -> Result<(i64, &'static str), String> {
+    let written = || as_written("a number", units, examples);
+    let unsigned = text.strip_prefix('-').unwrap_or(text);
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let (whole, rest) = unsigned.split_at(digits(unsigned));
+    let (parts, unit) = match rest.strip_prefix('.') {
+        Some(rest) => rest.split_at(digits(rest)),
+        None => ("0", rest),
+    };
+    let is_number = |digits: &str| (1..=DIGITS_MAX).contains(&digits.len());
+    if !is_number(whole) || !is_number(parts) {
+        return Err(written());
+    }
+    let number = unsigned.strip_suffix(unit).unwrap_or(unsigned);
+    let (name, factor) = unit_of(unit, number, units, &written)?;
+    let read = |digits: &str| digits.parse::<u128>().unwrap_or(u128::MAX);
+    let scale = (0..parts.len()).fold(1, |scale, _| scale * 10);
+    let product = (read(whole) * scale + read(parts)) * u128::from(factor);
+    if !product.is_multiple_of(scale) {
+        let least = units[0].0;
+        return Err(format!(
+            "{text} is finer than 1{least}: write fewer decimals"
+        ));
+    }
+    let value = i64::try_from(product / scale).ok();
+    let fits = |value: &i64| value.unsigned_abs() <= QUANTITY_MAX;
+    let value = value.filter(fits).ok_or_else(|| too_much(text))?;
+    let sign = if text.starts_with('-') { -1 } else { 1 };
+    Ok((sign * value, name))
+}
+
+fn too_much(text: &str) -> String {
+    format!("{text} is more than any machine has: write less")
 }
 
 /// Writes a quantity in the largest unit that leaves it whole.

@@ -1,0 +1,10 @@
+//! Rules on captures that are made here: each kind holds and fails by one sample, is what a naive evaluator says, and has its
+//! picture.
+
+mod bus;
+mod golden;
+mod just;
+mod naive;
+mod picture;
+mod property;
+mod support;
