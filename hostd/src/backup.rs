@@ -228,12 +228,18 @@ fn named(snapshot: &Snapshot) -> Result<Vec<Named>, StoreError> {
         if record.status != Status::Done {
             return;
         }
-        for (kind, is_logic) in [(files::LOGIC, true), (files::ANALOG, false)] {
+        // A pyramid is made again where it is missing.
+        for (kind, is_logic, is_optional) in [
+            (files::LOGIC, true, false),
+            (files::ANALOG, false, false),
+            (files::LOGIC_PYRAMID, true, true),
+            (files::ANALOG_PYRAMID, false, true),
+        ] {
             if record.channels.iter().any(|c| c.la.is_some() == is_logic) {
                 found.push(Named {
                     path: format!("{}/{}.{kind}", folder::CAPTURES, record.id),
                     sha256: None,
-                    is_optional: false,
+                    is_optional,
                 });
             }
         }

@@ -1,8 +1,8 @@
 //! Captures: started on a pod, recorded as they arrive, stored as one segment file each, read back
 //! in frames and by decoders.
 //!
-//! The head record lives in the store, the samples in `captures/<id>.la` and `captures/<id>.adc`. A
-//! capture is stored as pending before its id is returned; its samples are on disk before it is
+//! The head record lives in the store, the samples in `captures/<id>.la` and `captures/<id>.adc`, and beside each a pyramid
+//! ([`decode::pyramid`]), which is made again when it is missing. A capture is stored as pending before its id is returned; its samples are on disk before it is
 //! done. The next start marks captures that were unfinished when the process ended as failed.
 
 use std::collections::HashMap;
@@ -24,6 +24,7 @@ use base::space::Space;
 use store::captures::{CaptureRecord, Listed, Status};
 use store::{Store, StoreError};
 
+pub mod edges;
 pub mod export;
 pub(crate) mod feed;
 pub mod files;
@@ -33,10 +34,12 @@ pub mod import;
 mod last;
 pub mod layout;
 mod level;
+pub mod meter;
 mod name;
 pub mod order;
 pub mod overview;
 pub mod plan;
+mod pyramids;
 pub mod quota;
 pub mod reader;
 pub mod recording;
@@ -44,6 +47,7 @@ mod recover;
 mod start;
 mod task;
 mod tidy;
+pub mod tiles;
 pub(crate) mod wire;
 
 use feed::Feeds;
@@ -75,6 +79,8 @@ pub struct Captures {
     space: Arc<Space>,
     devices: Arc<Devices>,
     ledger: Ledger,
+    /// Held while a pyramid is made again: one at a time.
+    raising: tokio::sync::Mutex<()>,
     /// Held while old captures are deleted to make room.
     making_room: tokio::sync::Mutex<()>,
     /// One permit for each device: a pod takes one capture at a time.
@@ -162,6 +168,7 @@ impl Captures {
             space,
             devices,
             ledger: Ledger::default(),
+            raising: tokio::sync::Mutex::default(),
             making_room: tokio::sync::Mutex::default(),
             lanes: Mutex::default(),
             running: Mutex::default(),

@@ -93,29 +93,19 @@ impl Host for View<'_> {
         end: Option<u64>,
         points: u32,
     ) -> Result<Overview, Error> {
-        let reader = self
-            .door
-            .reader(self.captures, &capture)
-            .await
-            .map_err(refusal)?;
-        let channels = &reader.record().channels;
+        let found = self.door.capture(self.captures, &capture).await;
+        let found = found.map_err(refusal)?;
+        let channels = &found.channels;
         let names: Vec<String> = channels.iter().map(|c| c.name.clone()).collect();
         let index = find_channel(&channel, &names)
             .map_err(|e| Error::Invalid(("channel".to_owned(), channel_rule(&e))))?;
         let record = channels[index].clone();
         let range = range(first, end, record.samples)?;
         let points = points.clamp(1, POINTS_MAX);
-        let permit = self.captures.reader_permit().await;
         let asked = range.clone();
-        let looked = tokio::task::spawn_blocking(move || {
-            let seen = overview(&reader, index, &asked, points);
-            drop(permit);
-            seen
-        });
-        let looked = looked
-            .await
-            .map_err(|e| Error::Other(internal(self.context, "recordings", &e)))?;
-        let seen = looked.map_err(|e| Error::Other(internal(self.context, "recordings", &e)))?;
+        let look = move |reader: &Reader| overview(reader, index, &asked, points);
+        let seen = self.captures.look(&found.org, &capture, look).await;
+        let seen = seen.map_err(|e| refusal(self.context.capture_error(e)))?;
         Ok(Overview {
             channel: u32::try_from(index).expect("a capture has few channels"),
             name: record.name,
@@ -189,7 +179,7 @@ fn said(error: &ImportError) -> String {
 }
 
 /// What is wrong with a channel, as a phrase to follow the word.
-fn channel_rule(error: &SpecError) -> String {
+pub(super) fn channel_rule(error: &SpecError) -> String {
     match error {
         SpecError::UnknownChannel { valid, .. } => format!("must be one of {valid}"),
         SpecError::AmbiguousChannel { valid, .. } => {
@@ -202,7 +192,7 @@ fn channel_rule(error: &SpecError) -> String {
     }
 }
 
-fn refusal(error: CaptureError) -> Error {
+pub(super) fn refusal(error: CaptureError) -> Error {
     match error {
         CaptureError::NotFound => Error::NotFound,
         CaptureError::WrongState(text) => Error::WrongState(text),
@@ -212,7 +202,11 @@ fn refusal(error: CaptureError) -> Error {
     }
 }
 
-fn range(first: Option<u64>, end: Option<u64>, samples: u64) -> Result<Range<u64>, Error> {
+pub(super) fn range(
+    first: Option<u64>,
+    end: Option<u64>,
+    samples: u64,
+) -> Result<Range<u64>, Error> {
     let range = first.unwrap_or(0)..end.unwrap_or(samples);
     let wrong = |field: &str, rule: String| Err(Error::Invalid((field.to_owned(), rule)));
     if range.end > samples {

@@ -267,6 +267,23 @@ impl Store {
         .await
     }
 
+    /// Note the size of a capture's files; false if there is no such capture.
+    ///
+    /// # Errors
+    /// The storage failed.
+    pub async fn capture_resize(&self, id: &str, size_bytes: u64) -> Result<bool, StoreError> {
+        let id = id.to_owned();
+        self.write(move |w| {
+            let Some(mut record) = by_id(w, &id)? else {
+                return Ok(false);
+            };
+            record.size_bytes = Some(size_bytes);
+            put(w, &record)?;
+            Ok(true)
+        })
+        .await
+    }
+
     /// Delete a capture; returns its record.
     ///
     /// # Errors

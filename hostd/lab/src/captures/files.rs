@@ -16,6 +16,15 @@ pub const LOGIC: &str = "la";
 /// Extension of analog samples.
 pub const ANALOG: &str = "adc";
 
+/// Extension of the pyramid of logic samples.
+pub const LOGIC_PYRAMID: &str = "la.pyramid";
+
+/// Extension of the pyramid of analog samples.
+pub const ANALOG_PYRAMID: &str = "adc.pyramid";
+
+/// Every kind of file that a capture can have. Pyramids can be made again from the samples.
+const KINDS: [&str; 4] = [LOGIC, ANALOG, LOGIC_PYRAMID, ANALOG_PYRAMID];
+
 /// Bytes of one file between two checks for disk space.
 const LOOK_BYTES: u64 = 4 << 20;
 
@@ -137,14 +146,18 @@ impl Files {
     /// Size of all files of a capture.
     #[must_use]
     pub fn size_bytes(&self, id: &str) -> u64 {
-        let kinds = [LOGIC, ANALOG].into_iter();
-        let found = kinds.filter_map(|kind| fs::metadata(self.path(id, kind)).ok());
-        found.map(|meta| meta.len()).sum()
+        KINDS.iter().map(|kind| self.size_of(id, kind)).sum()
+    }
+
+    /// Size of one file of a capture; 0 if it is missing.
+    #[must_use]
+    pub(crate) fn size_of(&self, id: &str, kind: &str) -> u64 {
+        fs::metadata(self.path(id, kind)).map_or(0, |meta| meta.len())
     }
 
     /// Remove all files of a capture. Missing ones are fine.
     pub fn remove(&self, id: &str) {
-        for kind in [LOGIC, ANALOG] {
+        for kind in KINDS {
             let path = self.path(id, kind);
             match self.space.pins.remove(&path) {
                 Ok(()) => {}

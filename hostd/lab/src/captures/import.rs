@@ -10,7 +10,7 @@ use std::sync::Arc;
 use decode::segment::{CHANNELS_MAX, Encoder, EncoderError, EncoderSpec};
 use decode::sr::{Archive, Limits, SrError};
 
-use super::files::{Files, LOGIC};
+use super::files::{Files, LOGIC, LOGIC_PYRAMID};
 use super::name::check_name;
 use super::quota::usage_of;
 use super::{CaptureError, Captures, reader};
@@ -159,13 +159,17 @@ pub(crate) fn unpack(
     let mut encoder = Encoder::new(EncoderSpec {
         channels,
         sample_rate_hz,
-    })?;
+    })?
+    .with_pyramid();
     let mut file = files.begin(id, LOGIC)?;
+    let mut pyramid = files.begin(id, LOGIC_PYRAMID)?;
     let mut written = Ok(());
     // The callback that stopped it has recorded why.
     let _ = archive.visit(&mut |raw| {
         encoder.push_raw(raw, unit);
-        written = file.write_all(&encoder.take());
+        written = file
+            .write_all(&encoder.take())
+            .and_then(|()| pyramid.write_all(&encoder.take_pyramid()));
         match &written {
             Ok(()) => ControlFlow::Continue(()),
             Err(_) => ControlFlow::Break(()),
@@ -173,8 +177,14 @@ pub(crate) fn unpack(
     })?;
     written?;
     let samples = encoder.samples();
-    file.write_all(&encoder.finish())?;
+    let (last, top) = encoder.finish_both();
+    pyramid.write_all(&top)?;
+    file.write_all(&last)?;
     file.finish()?;
+    if let Err(error) = pyramid.finish() {
+        files.remove(id);
+        return Err(error.into());
+    }
     let names = names(&archive.channels()[..channels]);
     let numbered = (1..).zip(names);
     Ok(numbered

@@ -2,11 +2,10 @@
 
 use std::ops::Range;
 
-use super::reader::{ReadError, Reader};
-use store::captures::ChannelRecord;
+use decode::pyramid::Zoom;
+use decode::segment::SegmentError;
 
-/// Analog samples unpacked at a time: a stored block.
-const BLOCK_SAMPLES: u64 = decode::analog::ANALOG_BLOCK_SAMPLES as u64;
+use super::reader::{ReadError, Reader};
 
 /// What a channel does in each stretch, in its unit; 0 and 1 for digital ones.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,18 +26,6 @@ impl Stretches {
     fn first_sample(self, stretch: u64) -> u64 {
         let whole = u128::from(stretch) * u128::from(self.samples) / u128::from(self.count);
         self.from + u64::try_from(whole).expect("it is within the range")
-    }
-
-    fn end(self) -> u64 {
-        self.from + self.samples
-    }
-
-    /// Which stretch a sample of the range is in.
-    fn of(self, sample: u64) -> u64 {
-        // The first stretch that ends after the sample.
-        let at = u128::from(sample - self.from + 1) * u128::from(self.count);
-        let stretch = at.div_ceil(u128::from(self.samples)) - 1;
-        u64::try_from(stretch).expect("there are fewer stretches than samples")
     }
 }
 
@@ -67,83 +54,39 @@ pub fn overview(
         samples,
         count: u64::from(points.max(1)).min(samples),
     };
-    if record.la.is_none() {
-        return analog(reader, record, stretches);
-    }
-    let before = channels[..channel].iter();
-    digital(reader, before.filter(|c| c.la.is_some()).count(), stretches)
-}
-
-fn digital(reader: &Reader, bit: usize, stretches: Stretches) -> Result<Overview, ReadError> {
-    let segment = reader.logic()?;
-    let count = usize::try_from(stretches.count).expect("the caller asks for few");
-    let mut low = vec![false; count];
-    let mut high = vec![false; count];
-    let mut mark = |level: bool, from: u64, to: u64| {
-        let seen = if level { &mut high } else { &mut low };
-        let index = |stretch| usize::try_from(stretch).expect("there are few");
-        seen[index(stretches.of(from))..=index(stretches.of(to - 1))].fill(true);
+    let pairs = match reader.logic_number(channel)? {
+        Some(number) => {
+            let (segment, pyramid) = (reader.logic()?, reader.logic_pyramid()?);
+            let zoom = Zoom::of_logic(&segment, pyramid.as_ref(), number)?;
+            of(zoom, stretches)?
+        }
+        None => {
+            let (segment, pyramid) = (reader.analog()?, reader.analog_pyramid()?);
+            let zoom = Zoom::of_analog(&segment, pyramid.as_ref());
+            of(zoom, stretches).map_err(ReadError::Analog)?
+        }
     };
-    let mut level = segment.level_at(bit, stretches.from)?;
-    let mut at = stretches.from;
-    for toggle in segment.toggles(bit, stretches.from + 1, stretches.end()) {
-        let toggle = toggle?;
-        mark(level, at, toggle);
-        (at, level) = (toggle, !level);
-    }
-    mark(level, at, stretches.end());
-    Ok(Overview {
-        min: low.iter().map(|seen| f64::from(u8::from(!seen))).collect(),
-        max: high.iter().map(|seen| f64::from(u8::from(*seen))).collect(),
-    })
-}
-
-fn analog(
-    reader: &Reader,
-    record: &ChannelRecord,
-    stretches: Stretches,
-) -> Result<Overview, ReadError> {
-    let segment = reader.analog()?;
-    let mut found = vec![(u16::MAX, u16::MIN); usize::try_from(stretches.count).unwrap_or(0)];
-    let mut merge = |stretch: u64, min: u16, max: u16| {
-        let seen = &mut found[usize::try_from(stretch).expect("there are few")];
-        *seen = (seen.0.min(min), seen.1.max(max));
+    let value = |count: u16| match record.la {
+        Some(_) => f64::from(count),
+        None => record.value(count),
     };
-    let extents = segment.extents().map_err(ReadError::Analog)?;
-    let mut counts = Vec::with_capacity(usize::try_from(BLOCK_SAMPLES).unwrap_or(0));
-    for extent in extents {
-        let end = extent.start + u64::from(extent.samples);
-        let (from, to) = (extent.start.max(stretches.from), end.min(stretches.end()));
-        if from >= to {
-            continue;
-        }
-        let (first, last) = (stretches.of(from), stretches.of(to - 1));
-        if first == last && (from, to) == (extent.start, end) {
-            // The block says so itself.
-            merge(first, extent.min, extent.max);
-            continue;
-        }
-        counts.clear();
-        segment
-            .read(from, to, &mut counts)
-            .map_err(ReadError::Analog)?;
-        let mut rest = counts.as_slice();
-        for stretch in first..=last {
-            let stretch_end = stretches.first_sample(stretch + 1).min(to);
-            let len = stretch_end - stretches.first_sample(stretch).max(from);
-            let len = usize::try_from(len).expect("a block is small");
-            let (here, later) = rest.split_at(len.min(rest.len()));
-            rest = later;
-            if let (Some(min), Some(max)) = (here.iter().min(), here.iter().max()) {
-                merge(stretch, *min, *max);
-            }
-        }
-    }
     // An inverting front end turns high counts into low values.
-    let value = |count: u16| record.value(count);
-    let pairs = found.iter().map(|(min, max)| (value(*min), value(*max)));
+    let pairs = pairs.into_iter().map(|(a, b)| (value(a), value(b)));
     let (min, max) = pairs.map(|(a, b)| (a.min(b), a.max(b))).unzip();
     Ok(Overview { min, max })
+}
+
+/// Look at each stretch in turn.
+fn of(mut zoom: Zoom<'_>, stretches: Stretches) -> Result<Vec<(u16, u16)>, SegmentError> {
+    let mut found = Vec::with_capacity(usize::try_from(stretches.count).unwrap_or(0));
+    for stretch in 0..stretches.count {
+        let range = stretches.first_sample(stretch)..stretches.first_sample(stretch + 1);
+        let extent = zoom.extent(range)?;
+        found.push(extent.ok_or(SegmentError::Truncated {
+            what: "the samples of a channel",
+        })?);
+    }
+    Ok(found)
 }
 
 #[cfg(test)]
@@ -151,28 +94,16 @@ mod tests {
     use super::Stretches;
 
     #[test]
-    fn every_sample_is_in_the_stretch_that_begins_before_it() {
+    fn stretches_follow_one_another_and_none_is_empty() {
         for (samples, count) in [(10, 3), (10, 10), (1, 1), (1000, 7), (65_537, 64)] {
             let stretches = Stretches {
                 from: 100,
                 samples,
                 count,
             };
-            let mut seen = 0;
-            for sample in 100..stretches.end() {
-                let stretch = stretches.of(sample);
-                assert!(
-                    stretches.first_sample(stretch) <= sample,
-                    "{samples} {count}"
-                );
-                assert!(
-                    sample < stretches.first_sample(stretch + 1),
-                    "{samples} {count}"
-                );
-                assert!(stretch == seen || stretch == seen + 1);
-                seen = stretch;
-            }
-            assert_eq!(seen, count - 1);
+            let firsts: Vec<u64> = (0..=count).map(|at| stretches.first_sample(at)).collect();
+            assert_eq!((firsts[0], firsts.last()), (100, Some(&(100 + samples))));
+            assert!(firsts.is_sorted_by(|a, b| a < b), "{samples} {count}");
         }
     }
 }

@@ -5,12 +5,13 @@ use std::io;
 use std::path::Path;
 
 use decode::analog::AnalogSegment;
+use decode::pyramid::Pyramid;
 use decode::segment::{Segment, SegmentError};
 use decode::{DecodeError, Sink, Spec};
 use memmap2::Mmap;
 
 use super::export::Content;
-use super::files::{ANALOG, Files, LOGIC};
+use super::files::{ANALOG, ANALOG_PYRAMID, Files, LOGIC, LOGIC_PYRAMID};
 use super::layout::{self, Span};
 use store::captures::{CaptureRecord, ChannelRecord};
 
@@ -55,12 +56,25 @@ pub enum ReadError {
     NoChannel,
 }
 
+impl ReadError {
+    /// Whether only a pyramid is damaged, which can be made again.
+    pub(crate) fn is_of_pyramid(&self) -> bool {
+        matches!(
+            self,
+            Self::Logic(SegmentError::Pyramid) | Self::Analog(SegmentError::Pyramid)
+        )
+    }
+}
+
 /// An open capture. Its files never change, so it can be shared.
 #[derive(Debug)]
 pub struct Reader {
     record: CaptureRecord,
     logic: Option<Mmap>,
     analog: Option<Mmap>,
+    /// Missing where they have not been made yet.
+    logic_pyramid: Option<Mmap>,
+    analog_pyramid: Option<Mmap>,
 }
 
 impl Reader {
@@ -76,7 +90,10 @@ impl Reader {
             })
         };
         let has = |digital: bool| record.channels.iter().any(|c| c.la.is_some() == digital);
+        let pyramid = |kind: &str| self::map(&files.path(&record.id, kind)).ok();
         Ok(Self {
+            logic_pyramid: pyramid(LOGIC_PYRAMID),
+            analog_pyramid: pyramid(ANALOG_PYRAMID),
             logic: has(true).then(|| map(LOGIC)).transpose()?,
             analog: has(false).then(|| map(ANALOG)).transpose()?,
             record,
@@ -143,6 +160,43 @@ impl Reader {
         AnalogSegment::open(bytes).map_err(ReadError::Analog)
     }
 
+    /// The pyramid of the logic samples, if there is one that fits them.
+    ///
+    /// # Errors
+    /// There are no such samples, or their file is damaged.
+    pub(crate) fn logic_pyramid(&self) -> Result<Option<Pyramid<'_>>, ReadError> {
+        let segment = self.logic()?;
+        let bytes = self.logic_pyramid.as_deref();
+        let pyramid = bytes.and_then(|bytes| Pyramid::open_logic(bytes).ok());
+        let fits = |found: &Pyramid<'_>| {
+            (found.channels(), found.samples()) == (segment.channels(), segment.samples())
+        };
+        Ok(pyramid.filter(fits))
+    }
+
+    /// The same of the analog samples.
+    ///
+    /// # Errors
+    /// Likewise.
+    pub(crate) fn analog_pyramid(&self) -> Result<Option<Pyramid<'_>>, ReadError> {
+        let samples = self.analog()?.samples();
+        let bytes = self.analog_pyramid.as_deref();
+        let pyramid = bytes.and_then(|bytes| Pyramid::open_analog(bytes).ok());
+        Ok(pyramid.filter(|found| found.samples() == samples))
+    }
+
+    /// Number of a logic channel among those, in the segment's order; none for an analog one.
+    ///
+    /// # Errors
+    /// There is no such channel.
+    pub(crate) fn logic_number(&self, channel: usize) -> Result<Option<usize>, ReadError> {
+        let channels = &self.record.channels;
+        let record = channels.get(channel).ok_or(ReadError::NoChannel)?;
+        let before = channels[..channel].iter();
+        let number = before.filter(|c| c.la.is_some()).count();
+        Ok(record.la.map(|_| number))
+    }
+
     /// The channels of some kinds, logic ones first.
     #[must_use]
     pub(crate) fn channels_of(&self, content: Content) -> Vec<&ChannelRecord> {
@@ -181,10 +235,8 @@ impl Reader {
     /// # Errors
     /// The file is damaged, or there is no such frame.
     pub fn frame(&self, span: Span) -> Result<Data, ReadError> {
-        let channels = &self.record.channels;
-        let channel = channels.get(span.channel).ok_or(ReadError::NoChannel)?;
         let to = span.start_sample + span.count;
-        if channel.la.is_none() {
+        let Some(bit) = self.logic_number(span.channel)? else {
             let segment = self.analog()?;
             let mut counts = Vec::new();
             segment
@@ -192,9 +244,7 @@ impl Reader {
                 .map_err(ReadError::Analog)?;
             let bytes = counts.iter().flat_map(|c| c.to_le_bytes()).collect();
             return Ok(Data::Counts(bytes));
-        }
-        let before = channels[..span.channel].iter();
-        let bit = before.filter(|c| c.la.is_some()).count();
+        };
         let segment = self.logic()?;
         let level = u8::from(segment.level_at(bit, span.start_sample)?);
         let mut runs = Vec::new();

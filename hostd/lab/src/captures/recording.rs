@@ -5,6 +5,7 @@ use decode::analog::AnalogEncoder;
 use decode::segment::{Encoder, EncoderError, EncoderSpec};
 use pods::{Capabilities, CaptureRequest, Frame};
 
+use super::files;
 use super::framer::{self, Framer};
 use super::plan::Plan;
 use store::captures::ChannelRecord;
@@ -23,14 +24,27 @@ pub struct Finished {
     pub logic: Option<Vec<u8>>,
     /// Content of the analog file.
     pub(crate) analog: Option<Vec<u8>>,
+    /// Contents of their pyramids.
+    pub(crate) logic_pyramid: Option<Vec<u8>>,
+    pub(crate) analog_pyramid: Option<Vec<u8>>,
 }
 
 impl Finished {
-    /// Of both files.
+    /// Of all files.
     #[must_use]
     pub fn size_bytes(&self) -> u64 {
-        let files = [&self.logic, &self.analog].into_iter().flatten();
+        let files = self.files().into_iter().filter_map(|(_, bytes)| bytes);
         files.map(|bytes| bytes.len() as u64).sum()
+    }
+
+    /// The files by their kinds, the samples last: a capture whose samples are on disk is whole.
+    pub(crate) fn files(&self) -> [(&'static str, Option<&[u8]>); 4] {
+        [
+            (files::LOGIC_PYRAMID, self.logic_pyramid.as_deref()),
+            (files::ANALOG_PYRAMID, self.analog_pyramid.as_deref()),
+            (files::LOGIC, self.logic.as_deref()),
+            (files::ANALOG, self.analog.as_deref()),
+        ]
     }
 }
 
@@ -171,7 +185,10 @@ impl Recording {
                 let rate_hz = self.rate_hz(false);
                 let encoder = match &mut self.analog {
                     Some(encoder) => encoder,
-                    none => none.insert(AnalogEncoder::new(rate_hz).map_err(RecordError::Analog)?),
+                    none => {
+                        let encoder = AnalogEncoder::new(rate_hz).map_err(RecordError::Analog)?;
+                        none.insert(encoder.with_pyramid())
+                    }
                 };
                 encoder.push(&counts);
                 self.framer.counts(&counts);
@@ -191,7 +208,7 @@ impl Recording {
                     .collect();
                 let encoder = match &mut self.logic {
                     Some(encoder) => encoder,
-                    none => none.insert(Encoder::new(spec)?),
+                    none => none.insert(Encoder::new(spec)?.with_pyramid()),
                 };
                 encoder.push_edges(&edges, upto)?;
                 self.framer.edges(&edges, upto);
@@ -236,10 +253,14 @@ impl Recording {
                 (analog_samples, adc_rate_hz)
             };
         }
+        let (logic, logic_pyramid) = self.logic.map(Encoder::finish_both).unzip();
+        let (analog, analog_pyramid) = self.analog.map(AnalogEncoder::finish_both).unzip();
         Finished {
             channels,
-            logic: self.logic.map(Encoder::finish),
-            analog: self.analog.map(AnalogEncoder::finish),
+            logic,
+            analog,
+            logic_pyramid,
+            analog_pyramid,
         }
     }
 }

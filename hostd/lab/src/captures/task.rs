@@ -13,7 +13,7 @@ use super::feed::Event;
 use super::plan::Plan;
 use super::quota::Usage;
 use super::recording::Recording;
-use super::{CaptureError, Captures, files, wire};
+use super::{CaptureError, Captures, wire};
 use base::{clock, news, space};
 use store::captures::{CaptureRecord, Status};
 
@@ -145,10 +145,10 @@ impl Task {
         self.record.channels = finished.channels.clone();
         let (captures, id) = (self.captures.clone(), self.record.id.clone());
         let written = tokio::task::spawn_blocking(move || {
-            let logic = finished.logic.map(|bytes| (files::LOGIC, bytes));
-            let analog = finished.analog.map(|bytes| (files::ANALOG, bytes));
-            for (kind, bytes) in logic.into_iter().chain(analog) {
-                captures.files.write(&id, kind, &bytes)?;
+            for (kind, bytes) in finished.files() {
+                if let Some(bytes) = bytes {
+                    captures.files.write(&id, kind, bytes)?;
+                }
             }
             Ok(())
         });
