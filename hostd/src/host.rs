@@ -31,6 +31,7 @@ mod jobs;
 mod keys;
 mod leases;
 mod log;
+mod measures;
 mod plugins;
 pub(crate) mod pod;
 mod recordings;
@@ -92,6 +93,7 @@ const INTERFACES: &[(&str, LinkFn)] = &[
     ("keys", keys::link),
     ("leases", leases::link),
     ("log", log::link),
+    ("measures", measures::link),
     ("plugins", plugins::link),
     ("pod", pod::link),
     ("recordings", recordings::link),

@@ -118,6 +118,91 @@ fn a_recording_goes_in_and_comes_out_the_same() {
     );
 }
 
+/// Samples of the recording as `export?format=bin` has them: a byte each.
+fn levels(samples: &[u8], channel: usize) -> Vec<bool> {
+    samples.iter().map(|s| s >> channel & 1 != 0).collect()
+}
+
+#[test]
+fn tiles_edges_and_measurements_are_those_of_the_samples() {
+    let server = Server::demo().unwrap();
+    let client = server.client();
+    let made = import(&client, "?name=clock", RECORDING).expect(201);
+    let id = made["id"].as_str().unwrap();
+    let (names, all) = (
+        names(&made),
+        made["channels"][0]["samples"].as_u64().unwrap(),
+    );
+    let samples = download(&server, &format!("/api/capture/{id}/export?format=bin"));
+    assert_eq!(samples.len() as u64, all);
+    let scl = names.iter().position(|name| name == "SCL").unwrap();
+    let levels = levels(&samples, scl);
+
+    // The whole capture in one tile, and every sample of its middle.
+    let coarse = all.div_ceil(1024).next_power_of_two().ilog2();
+    let middle = all / 2 / 1024;
+    for (level, index) in [(coarse, 0), (0, middle)] {
+        let path = format!("/api/capture/{id}/tiles?level={level}&index={index}");
+        let tile = download(&server, &path);
+        let wide = 1usize << level;
+        let first = usize::try_from(index).unwrap() * 1024 * wide;
+        let end = (first + 1024 * wide).min(samples.len());
+        let expected: Vec<u8> = levels[first..end]
+            .chunks(wide)
+            .map(|part| u8::from(part.contains(&false)) | u8::from(part.contains(&true)) << 1)
+            .collect();
+        assert_eq!(&tile[..4], b"BOV1");
+        assert_eq!(
+            usize::from(u16::from_le_bytes([tile[4], tile[5]])),
+            names.len()
+        );
+        let stretches = usize::from(u16::from_le_bytes([tile[6], tile[7]]));
+        assert_eq!(stretches, expected.len());
+        let lane = &tile[16 + scl * (4 + stretches.next_multiple_of(16) / 4) + 4..];
+        let found: Vec<u8> = (0..stretches)
+            .map(|at| lane[at / 4] >> (at % 4 * 2) & 3)
+            .collect();
+        assert_eq!(found, expected, "level {level}");
+        let client = server.client().with_header("accept", "application/json");
+        let json = client.get(&format!("{path}&channels=SCL")).unwrap();
+        let tag = json.header("etag").unwrap().to_owned();
+        let cache = json.header("cache-control").unwrap().to_owned();
+        assert!(cache.contains("immutable"), "{cache}");
+        let json = json.expect(200);
+        assert_eq!(json["lanes"], json!([{"channel": scl, "states": expected}]));
+        let again = client
+            .with_header("if-none-match", &tag)
+            .get(&path)
+            .unwrap();
+        assert_eq!((again.status, again.text.as_str()), (304, ""));
+    }
+
+    let edges: Vec<usize> = (1..levels.len())
+        .filter(|&at| levels[at] != levels[at - 1])
+        .collect();
+    let find = |query: &str| {
+        let found = format!("/api/capture/{id}/edges?channel=SCL&{query}");
+        server.client().get(&found).unwrap().expect(200)["sample"].take()
+    };
+    assert_eq!(find("at=0"), json!(edges[0]));
+    assert_eq!(find(&format!("at={}", edges[7])), json!(edges[7]));
+    let back = format!("at={}&direction=previous", edges[7]);
+    assert_eq!(find(&back), json!(edges[6]));
+    let falling = edges.iter().find(|&&at| !levels[at]);
+    assert_eq!(find("at=0&edge=falling"), json!(falling));
+    assert_eq!(find(&format!("at={all}")), Value::Null);
+
+    let path = format!("/api/capture/{id}/measure?channel=SCL");
+    let measured = server.client().get(&path).unwrap().expect(200);
+    let rising = edges.iter().filter(|&&at| levels[at]).count();
+    assert_eq!(measured["digital"]["rising"], json!(rising));
+    assert_eq!(measured["digital"]["falling"], json!(edges.len() - rising));
+    let high = levels.iter().filter(|&&level| level).count();
+    assert_eq!(measured["digital"]["high_samples"], json!(high));
+    let widths = edges.windows(2).filter(|pair| levels[pair[0]]).count();
+    assert_eq!(measured["digital"]["high_s"]["count"], json!(widths));
+}
+
 #[test]
 fn analog_captures_are_files_and_seen_from_afar() {
     let server = Server::demo().unwrap();

@@ -13,7 +13,7 @@ mod turnaround;
 const LOOP: &str = "loop";
 
 /// Benchmarks of packages that stand alone: they need no server, and nothing of the workspace but their own package.
-const ALONE: [(&str, &str); 2] = [("emi", "emi"), ("fields", "emi")];
+const ALONE: [(&str, &str); 3] = [("captures", "decode"), ("emi", "emi"), ("fields", "emi")];
 
 /// Runs the bench target `name`, whichever package has it. The server is built first, with its
 /// handlers, unless the package stands alone: one bench starts it, and would otherwise measure an older build.

@@ -6,21 +6,26 @@ mod capture;
 mod decode;
 mod decoders;
 mod delete;
+mod edges;
 mod export;
 mod frames;
 mod get;
 mod import;
 mod list;
 mod live;
+mod measure;
 mod order;
 mod overview;
 mod refusal;
+mod spectrum;
 mod start;
 mod start_dual;
 mod start_i2c;
 mod start_logic;
 mod start_measure;
 mod start_scope;
+mod subject;
+mod tiles;
 
 /// The endpoints of this group.
 pub static ROUTES: &[guest::Route] = &[
@@ -37,6 +42,10 @@ pub static ROUTES: &[guest::Route] = &[
     decoders::ROUTE,
     live::ROUTE,
     overview::ROUTE,
+    tiles::ROUTE,
+    edges::ROUTE,
+    measure::ROUTE,
+    spectrum::ROUTE,
     export::ROUTE,
     import::ROUTE,
 ];

@@ -1,23 +1,17 @@
 //! `GET /capture/{id}/overview`: the lowest and highest values of a channel, for a zoomed-out view.
 
 use guest::recordings::{self, Overview};
-use guest::{ApiError, Openapi, Refusal, Request, Response, Route, integer, members, text};
+use guest::{ApiError, Openapi, Refusal, Request, Response, Route, integer, members};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-use crate::{capture, export};
+use crate::{capture, export, subject};
 
 /// Stretches when the caller does not say how many.
 const POINTS_DEFAULT: u32 = 1000;
 
 /// Most stretches.
 const POINTS_MAX: u32 = 10_000;
-
-/// Longest name of a channel, in characters.
-const CHANNEL_CHARS_MAX: usize = 128;
-
-/// Last sample that any capture can have.
-const SAMPLE_MAX: u64 = 1 << 36;
 
 pub(crate) const ROUTE: Route = Route {
     name: "captures.overview",
@@ -47,11 +41,11 @@ members! {
         /// Channel by its name, such as `ADC` or `LA1`. Of a capture that a pod made, a bare number is that
         /// of the LA channel; of others it is refused unless it means one channel only (a name between
         /// double quotes is never anything else).
-        channel: String = required(text(1..=CHANNEL_CHARS_MAX)),
+        channel: String = required(subject::channel()),
         /// First sample.
-        from: u64 = or(integer(0..=SAMPLE_MAX), 0),
+        from: u64 = or(subject::sample(0), 0),
         /// The sample behind the last one; the end of the capture when it is left out.
-        to: Option<u64> = optional(integer(1..=SAMPLE_MAX)),
+        to: Option<u64> = optional(subject::sample(1)),
         /// Equal stretches to look at; fewer come back when there are fewer samples.
         points: u32 = or(integer(1..=POINTS_MAX), POINTS_DEFAULT),
     }

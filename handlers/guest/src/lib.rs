@@ -34,8 +34,8 @@ mod words;
 
 pub use bindings::hostd::host::{
     badges, builds, captures, decode, devices, emi, flashing, http_types, jobs, keys, leases, log,
-    plugins, pod, recordings, replay, secrets, sessions, store, tokens, trust, tunnels, uarts,
-    updates, uploads, users, waveforms, webhooks,
+    measures, plugins, pod, recordings, replay, secrets, sessions, store, tokens, trust, tunnels,
+    uarts, updates, uploads, users, waveforms, webhooks,
 };
 pub use error::{ApiError, FieldProblem, TextProblem};
 pub use fields::Fields;

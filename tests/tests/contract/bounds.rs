@@ -103,6 +103,25 @@ const OTHERWISE: &[(&str, &[&str], How, &str)] = &[
         "in the capture",
     ),
     (
+        "captures.tiles",
+        &["?index", "?channels"],
+        How::Read,
+        "in the capture",
+    ),
+    (
+        "captures.measure",
+        &["?channel", "?from", "?to"],
+        How::Read,
+        "in the capture",
+    ),
+    (
+        "captures.spectrum",
+        &["?channel", "?from", "?to"],
+        How::Read,
+        "in the capture",
+    ),
+    ("captures.edges", &["?channel"], How::Read, "in the capture"),
+    (
         "captures.decode",
         &[
             "?protocol",

@@ -76,6 +76,7 @@ impl Bench {
                 1000,
                 Some(json!({"channel": 9, "edge": "falling", "timeout_ms": 600_000})),
             ),
+            "capture.analog" => self.analog("demo", 256),
             "job" => self.job(BUILD),
             "job.recorded" => self.job(RECORDS),
             "capture.of-job" => self.recorded(),
@@ -188,7 +189,19 @@ impl Bench {
         if let Some(trigger) = trigger {
             order["trigger"] = trigger;
         }
-        let started = self.post(Kind::ApiKey, "/la/captures/start", &order);
+        self.started("/la/captures/start", &order, waits)
+    }
+
+    /// A finished capture of the converter.
+    fn analog(&self, device: &str, samples: u32) -> String {
+        let order =
+            json!({"device_id": self.device(device), "samples": samples, "sample_rate_mhz": 0.4});
+        self.started("/scope/captures/start", &order, false)
+    }
+
+    /// A capture that was started, and has finished unless it waits for something.
+    fn started(&self, path: &str, order: &Value, waits: bool) -> String {
+        let started = self.post(Kind::ApiKey, path, order);
         let id = text(&started["capture_id"]);
         let look = || {
             let path = format!("/api/capture/{id}?frames=none");

@@ -9,6 +9,7 @@ const RECORDING: &[u8] =
 pub(super) fn all() -> Vec<Rows> {
     let mut all = starts();
     all.extend(finished());
+    all.extend(looks());
     all
 }
 
@@ -104,6 +105,106 @@ fn starts() -> Vec<Rows> {
                 409,
                 "lease_held",
                 call("/capture/start").json(r#"{"device_id":"<leased>","adc_samples":256,"adc_rate_mhz":0.1,"la_samples":2560,"la_rate_mhz":1.0}"#),
+            ),
+    ]
+}
+
+/// At finished captures, from afar and closely.
+fn looks() -> Vec<Rows> {
+    vec![
+        rows("captures.tiles")
+            .success(200, call("/capture/<capture>/tiles?level=0&index=0"))
+            .success(
+                200,
+                call("/capture/<capture>/tiles?level=3&index=0&tiles=8&channels=LA2,1")
+                    .header("accept", "application/json"),
+            )
+            .success(
+                304,
+                call("/capture/<capture>/tiles?level=0&index=0")
+                    .header("if-none-match", "\"1-binary\""),
+            )
+            .refusal(
+                409,
+                "wrong_state",
+                call("/capture/<capture.waiting>/tiles?level=0&index=0"),
+            )
+            .refusal(
+                404,
+                "not_found",
+                call("/capture/<missing>/tiles?level=0&index=0"),
+            )
+            .refusal(
+                400,
+                "invalid_request",
+                call("/capture/<capture>/tiles?level=0&index=1"),
+            )
+            .refusal(
+                400,
+                "invalid_request",
+                call("/capture/<capture>/tiles?level=0&index=0&channels=LA1,LA1"),
+            ),
+        rows("captures.edges")
+            .success(200, call("/capture/<capture>/edges?channel=LA1&at=0"))
+            .success(
+                200,
+                call("/capture/<capture>/edges?channel=1&at=500&direction=previous&edge=falling"),
+            )
+            .refusal(
+                409,
+                "wrong_state",
+                call("/capture/<capture.waiting>/edges?channel=LA1&at=0"),
+            )
+            .refusal(
+                404,
+                "not_found",
+                call("/capture/<missing>/edges?channel=LA1&at=0"),
+            )
+            .refusal(
+                400,
+                "invalid_request",
+                call("/capture/<capture>/edges?channel=LA99&at=0"),
+            ),
+        rows("captures.measure")
+            .success(200, call("/capture/<capture>/measure?channel=LA1"))
+            .success(
+                200,
+                call("/capture/<capture>/measure?channel=2&from=10&to=500"),
+            )
+            .refusal(
+                409,
+                "wrong_state",
+                call("/capture/<capture.waiting>/measure?channel=LA1"),
+            )
+            .refusal(
+                404,
+                "not_found",
+                call("/capture/<missing>/measure?channel=LA1"),
+            )
+            .refusal(
+                400,
+                "invalid_request",
+                call("/capture/<capture>/measure?channel=LA1&to=1001"),
+            ),
+        rows("captures.spectrum")
+            .success(
+                200,
+                call("/capture/<capture.analog>/spectrum?channel=ADC&points=10"),
+            )
+            .refusal(
+                409,
+                "wrong_state",
+                call("/capture/<capture.waiting>/spectrum?channel=LA1"),
+            )
+            .refusal(
+                404,
+                "not_found",
+                call("/capture/<missing>/spectrum?channel=ADC"),
+            )
+            .refusal(
+                400,
+                "invalid_request",
+                call("/capture/<capture>/spectrum?channel=LA1"),
             ),
     ]
 }
