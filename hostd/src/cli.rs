@@ -1,5 +1,5 @@
-//! Command line: `hostd serve | run | submit | why | check | doctor | decode | firmware | emi | pod-sim | console | connect | device | plugin |
-//! udev | key | user | org | trust | secret | backup | restore | config`.
+//! Command line: `hostd serve | run | submit | why | check | doctor | decode | assert | golden | firmware | emi | pod-sim |
+//! console | connect | device | plugin | udev | key | user | org | trust | secret | backup | restore | config`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -11,6 +11,7 @@ use crate::groups::Embedded;
 use crate::serve;
 use base::config::{Config, KEYS, LISTS, default_text, env_name};
 
+pub mod assert;
 pub mod backup;
 pub mod check;
 mod ci;
@@ -98,6 +99,17 @@ enum Verb {
     /// the middle of an address or where it waits for an acknowledgement, and glues bits of two
     /// exchanges together. On well-formed traffic the lines are the same.
     Decode(decode::Decode),
+    /// Say whether a capture shows what rules ask for
+    ///
+    /// docs/assertions.md has the rules.
+    ///
+    /// Exit code: 0 every rule holds, 1 one does not, 2 a rule cannot be judged on this capture, or the rules, a file or the
+    /// command line are wrong, 3 a result cannot be written, 5 it took longer than a minute.
+    Assert(assert::Assert),
+    /// Make a golden file of a good capture, for rules to compare others with
+    ///
+    /// Exit code: 0 it is written, 2 the capture or the command line is wrong, 3 it cannot be written.
+    Golden(assert::Golden),
     /// Look at firmware files, without a device
     #[command(subcommand)]
     Firmware(firmware::FirmwareCommand),
@@ -194,6 +206,8 @@ impl Cli {
             Verb::Check(verb) => return verb.run(|| self.source.load(&[]), &mut out),
             Verb::Doctor(verb) => return verb.run(&mut out),
             Verb::Emi(verb) => return verb.run(&mut out),
+            Verb::Assert(verb) => return verb.run(&mut out),
+            Verb::Golden(verb) => return verb.run(&mut out),
             Verb::Serve(verb) => {
                 let config = self.source.load(&verb.flags())?;
                 serve::run(

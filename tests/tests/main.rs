@@ -5,6 +5,7 @@
 
 mod accounts;
 mod administration;
+mod assertions;
 mod backup;
 mod bad_input;
 mod bench_here;
