@@ -44,6 +44,7 @@ mod engine;
 pub mod foreign;
 mod format;
 mod i2c;
+pub mod import;
 mod planes;
 mod protocol;
 pub mod pyramid;

@@ -2,12 +2,13 @@
 //!
 //! An `.sr` file is a zip archive: `metadata` (an ini file with sample rate, channel names and
 //! sample size), and the samples in `logic-1` (version 1) or `logic-1-1`, `logic-1-2`, …
-//! (version 2). Analog entries are ignored.
+//! (version 2). Analog samples are floats, in `analog-1-9-1`, … for the channel with number 9.
 //!
 //! These files are natural zip bombs: a megabyte of archive often holds a gigabyte of samples. So
 //! no code here ever holds a whole capture in memory. Samples are inflated through buffers that are
 //! reused while they are still in the cache, and [`Limits`] bounds what is accepted at all.
 
+mod analog;
 mod edges;
 mod error;
 mod inflate;
@@ -16,6 +17,7 @@ mod metadata;
 mod writer;
 mod zip;
 
+pub use analog::AnalogChannel;
 pub use edges::{Recording, load_edges};
 pub use error::SrError;
 pub use limits::Limits;
@@ -23,6 +25,7 @@ pub use writer::{Layout, Writer};
 
 use inflate::Source;
 use metadata::Metadata;
+pub(crate) use metadata::spoken_rate;
 use std::ops::ControlFlow;
 use zip::Entry;
 
@@ -35,6 +38,7 @@ pub struct Archive<'a> {
     metadata: Metadata,
     /// The entries with samples, in order.
     logic: Vec<Entry<'a>>,
+    analog: Vec<AnalogChannel<'a>>,
 }
 
 impl<'a> Archive<'a> {
@@ -43,13 +47,33 @@ impl<'a> Archive<'a> {
     /// # Errors
     /// The file is not an `.sr` archive with logic samples, is damaged, or exceeds a limit.
     pub fn parse(bytes: &'a [u8], limits: &Limits) -> Result<Self, SrError> {
+        let archive = Self::parse_any(bytes, limits)?;
+        if archive.logic.is_empty() {
+            return Err(SrError::NoLogic);
+        }
+        Ok(archive)
+    }
+
+    /// Likewise, of a file that may have analog samples alone.
+    ///
+    /// # Errors
+    /// The file is not an `.sr` archive with samples, is damaged, or exceeds a limit.
+    pub fn parse_any(bytes: &'a [u8], limits: &Limits) -> Result<Self, SrError> {
         let entries = zip::directory(bytes, limits)?;
         let metadata = entries.iter().find(|entry| entry.name == "metadata");
         let metadata = metadata.ok_or(SrError::NoMetadata)?;
         let text = inflate::metadata(metadata, limits)?;
         let metadata = Metadata::parse(&String::from_utf8_lossy(&text))?;
-        let logic = logic_entries(entries, &metadata.capture_file)?;
-        Ok(Self { metadata, logic })
+        let analog = analog::channels(&entries, &metadata)?;
+        let logic = numbered_entries(&entries, &metadata.capture_file)?;
+        if logic.is_empty() && analog.is_empty() {
+            return Err(SrError::NoLogic);
+        }
+        Ok(Self {
+            metadata,
+            logic,
+            analog,
+        })
     }
 
     /// Samples per second; old files may not have it.
@@ -74,7 +98,12 @@ impl<'a> Archive<'a> {
         bytes / self.unit_size() as u64
     }
 
-    /// Passes all samples to `visitor`, in blocks of whole samples. While it processes one block,
+    /// Its analog channels, those that have samples.
+    pub fn analog(&self) -> &[AnalogChannel<'a>] {
+        &self.analog
+    }
+
+    /// Passes all logic samples to `visitor`, in blocks of whole samples. While it processes one block,
     /// the next ones are inflated on rayon's threads.
     ///
     /// # Errors
@@ -84,14 +113,11 @@ impl<'a> Archive<'a> {
     }
 }
 
-/// The entries that hold samples, sorted by their number.
-fn logic_entries<'a>(
-    entries: Vec<Entry<'a>>,
-    capture_file: &str,
-) -> Result<Vec<Entry<'a>>, SrError> {
+/// The entries that hold the samples of `name`, sorted by their number; none if there are none.
+fn numbered_entries<'a>(entries: &[Entry<'a>], name: &str) -> Result<Vec<Entry<'a>>, SrError> {
     let mut numbered = Vec::new();
     for entry in entries {
-        let Some(rest) = entry.name.strip_prefix(capture_file) else {
+        let Some(rest) = entry.name.strip_prefix(name) else {
             continue;
         };
         if rest.is_empty() {
@@ -100,14 +126,12 @@ fn logic_entries<'a>(
             numbered.push((number, entry));
         }
     }
-    if numbered.is_empty() {
-        return Err(SrError::NoLogic);
-    }
     numbered.sort_by_key(|(number, _)| *number);
     if let Some(pair) = numbered.windows(2).find(|pair| pair[0].0 == pair[1].0) {
         return Err(SrError::RepeatedEntry {
             entry: pair[1].1.name.clone(),
         });
     }
-    Ok(numbered.into_iter().map(|(_, entry)| entry).collect())
+    let sorted = numbered.into_iter().map(|(_, entry)| entry.clone());
+    Ok(sorted.collect())
 }

@@ -22,6 +22,8 @@ pub(super) struct Metadata {
     /// In bytes.
     pub(super) unit_size: usize,
     pub(super) channels: Vec<String>,
+    /// Numbers and names of the analog channels; they are numbered after the logic ones.
+    pub(super) analog: Vec<(usize, String)>,
     /// Name of the entry with samples, or prefix of the names if there are several.
     pub(super) capture_file: String,
 }
@@ -32,6 +34,7 @@ impl Metadata {
             sample_rate_hz: None,
             unit_size: UNIT_SIZE_DEFAULT,
             channels: Vec::new(),
+            analog: Vec::new(),
             capture_file: "logic-1".to_owned(),
         };
         let mut names = Vec::new();
@@ -48,9 +51,15 @@ impl Metadata {
                     if let Some(Ok(number)) = key.strip_prefix("probe").map(str::parse) {
                         names.push((checked_number(number, value)?, value.to_owned()));
                     }
+                    if let Some(Ok(number)) = key.strip_prefix("analog").map(str::parse) {
+                        let number = checked_number(number, value)?;
+                        metadata.analog.push((number, value.to_owned()));
+                    }
                 }
             }
         }
+        metadata.analog.sort();
+        metadata.analog.dedup_by_key(|(number, _)| *number);
         let named = names.iter().map(|(number, _)| *number).max().unwrap_or(0);
         let count = total.unwrap_or(metadata.unit_size * 8).max(named);
         metadata.channels = (0..count).map(|index| index.to_string()).collect();
@@ -83,6 +92,11 @@ fn invalid(key: &'static str, value: &str) -> SrError {
 }
 
 fn parse_rate(text: &str) -> Result<f64, SrError> {
+    spoken_rate(text).ok_or_else(|| invalid("samplerate", text))
+}
+
+/// A rate in sigrok's words, `200 kHz`; none when it is no rate.
+pub(crate) fn spoken_rate(text: &str) -> Option<f64> {
     let digits = text
         .find(|c: char| !c.is_ascii_digit() && c != '.')
         .unwrap_or(text.len());
@@ -93,7 +107,7 @@ fn parse_rate(text: &str) -> Result<f64, SrError> {
         "k" => 1e3,
         "m" => 1e6,
         "g" => 1e9,
-        _ => return Err(invalid("samplerate", text)),
+        _ => return None,
     };
     // sigrok stores whole hertz.
     let rate = number
@@ -101,7 +115,6 @@ fn parse_rate(text: &str) -> Result<f64, SrError> {
         .ok()
         .map(|number| (number * scale).round());
     rate.filter(|rate| *rate >= 1.0 && *rate <= 1e15)
-        .ok_or_else(|| invalid("samplerate", text))
 }
 
 fn parse_unit_size(text: &str) -> Result<usize, SrError> {
