@@ -32,7 +32,7 @@ use tests::server::binary;
 use tests::{Client, Operator, Reply, Server, until};
 
 /// All that it may want.
-const WANTS: &str = r#"
+pub(crate) const WANTS: &str = r#"
 interfaces = ["captures", "devices", "http-out", "jobs", "notify", "power", "secrets", "store"]
 scopes = ["bench:control", "jobs:submit"]
 secrets = ["TOKEN"]

@@ -1,77 +1,101 @@
 //! What is kept once for equal content, whoever sent it: two organisations keep the same, and neither finds what is the
 //! other's, learns that it is there, or loses its own when the other removes its.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 use tests::offline::stranger;
-use tests::{Client, can_isolate, until};
+use tests::package::{self, MARK};
+use tests::{Client, Operator, can_isolate, until};
 
 use super::packing::{Entry, send_plain, tar_gz};
 use super::{Jobs, build, id};
 use crate::boards::desk::{Desk, SLOT, digest};
+use crate::plugins::WANTS;
 
 /// A short recording of a bus.
 const RECORDING: &[u8] =
     include_bytes!("../../../hostd/decode/testdata/captures/i2c_ds1307/rtc_ds1307_200khz.sr");
 
+/// Somebody who keeps such things, in an organisation.
+struct Owner<'a> {
+    client: Client,
+    org: &'static str,
+    /// The folder of the server.
+    dir: &'a Path,
+}
+
 /// Something that is kept by its content.
 struct Kind {
     name: &'static str,
     /// Keeps it, and returns the path at which its owner finds it.
-    keep: fn(&Client) -> String,
+    keep: fn(&Owner<'_>) -> String,
     /// The path at which owners list such things; none where [`keep`](Self::keep) looks itself.
     list: Option<&'static str>,
-    /// How an owner removes it; what is evidence stays.
-    remove: Option<fn(&str) -> String>,
+    /// Where another organisation looks for it.
+    elsewhere: u16,
+    /// Whether an owner removes it; what is evidence stays, and plugins are the operator's.
+    is_removed: bool,
 }
 
-const KINDS: [Kind; 5] = [
+const KINDS: [Kind; 6] = [
     Kind {
         name: "captures",
         keep: capture,
         list: Some("/api/captures"),
-        remove: Some(same),
+        elsewhere: 404,
+        is_removed: true,
     },
     Kind {
         name: "recordings of waveforms",
         keep: recording,
         list: Some("/api/bench/waveforms"),
-        remove: Some(same),
+        elsewhere: 404,
+        is_removed: true,
     },
     Kind {
         name: "boards",
         keep: board,
         list: None,
-        remove: Some(same),
+        elsewhere: 404,
+        is_removed: true,
     },
     Kind {
         name: "sources of jobs",
         keep: sources,
         list: Some("/api/jobs"),
-        remove: None,
+        elsewhere: 404,
+        is_removed: false,
     },
     Kind {
         name: "artifacts of jobs",
         keep: artifact,
         list: Some("/api/jobs"),
-        remove: None,
+        elsewhere: 404,
+        is_removed: false,
+    },
+    Kind {
+        name: "compiled plugins",
+        keep: plugin,
+        list: None,
+        elsewhere: 403,
+        is_removed: false,
     },
 ];
-
-fn same(path: &str) -> String {
-    path.to_owned()
-}
 
 fn raw(client: &Client, path: &str, bytes: &[u8]) -> Value {
     let body = Some(("application/octet-stream", bytes));
     client.send_typed("POST", path, body).unwrap().expect(201)
 }
 
-fn capture(client: &Client) -> String {
+fn capture(owner: &Owner<'_>) -> String {
+    let client = &owner.client;
     let kept = raw(client, "/api/captures/import?name=same", RECORDING);
     format!("/api/capture/{}", id(&kept))
 }
 
-fn recording(client: &Client) -> String {
+fn recording(owner: &Owner<'_>) -> String {
+    let client = &owner.client;
     let path = "/api/bench/waveforms/recording?name=same&sample_rate_hz=1000&full_scale_v=3";
     format!(
         "/api/bench/waveforms/{}",
@@ -79,7 +103,8 @@ fn recording(client: &Client) -> String {
     )
 }
 
-fn board(client: &Client) -> String {
+fn board(owner: &Owner<'_>) -> String {
+    let client = &owner.client;
     let desk = Desk::of(client.clone());
     let lookup = format!("/boards/lookup?sha256={}", digest(SLOT));
     assert_eq!(desk.get(&lookup).expect(200), json!({"found": false}));
@@ -107,12 +132,38 @@ fn passed(client: &Client, key: &str) -> String {
     format!("/api/jobs/{job}")
 }
 
-fn sources(client: &Client) -> String {
-    passed(client, "sources")
+fn sources(owner: &Owner<'_>) -> String {
+    passed(&owner.client, "sources")
 }
 
-fn artifact(client: &Client) -> String {
-    format!("{}/artifacts/fw.a/same", passed(client, "artifact"))
+fn artifact(owner: &Owner<'_>) -> String {
+    format!("{}/artifacts/fw.a/same", passed(&owner.client, "artifact"))
+}
+
+/// A plugin of the same component as the other organisation's, granted to this one alone.
+fn plugin(owner: &Owner<'_>) -> String {
+    let id = format!("test.of-{}", owner.org);
+    let folder = owner.dir.join(&id);
+    let component = package::component("guests/plugin.wasm").unwrap();
+    let tables = format!("[wants]\n{WANTS}");
+    package::write(&folder, &component, (&id, "1.0.0"), &tables).unwrap();
+    let operator = Operator::on(&owner.dir.join("data"));
+    operator.install(&folder).unwrap();
+    let approve = json!({"approve": {"id": id, "org": owner.org}});
+    operator.command(&approve).unwrap();
+    let path = format!("/api/x/{id}/mark");
+    assert_eq!(owner.client.get(&path).unwrap().expect(200)["mark"], MARK);
+    path
+}
+
+/// Files below a folder that have this suffix.
+fn count(folder: &Path, suffix: &str) -> usize {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let below = entries.map(|entry| match entry.file_type() {
+        Ok(kind) if kind.is_dir() => count(&entry.path(), suffix),
+        _ => usize::from(entry.path().to_string_lossy().ends_with(suffix)),
+    });
+    below.sum()
 }
 
 /// A job once it has ended.
@@ -130,38 +181,66 @@ fn equal_content_of_two_organisations_is_apart() {
     assert!(jobs.server.stop().unwrap());
     let key = format!("ApiKey {}", stranger(jobs.dir.path()));
     jobs.restart();
-    let acme = jobs.server.anonymous().with_authorization(&key);
-    let own = jobs.client();
+    let dir = jobs.dir.path();
+    let acme = Owner {
+        client: jobs.server.anonymous().with_authorization(&key),
+        org: "acme",
+        dir,
+    };
+    let own = Owner {
+        client: jobs.client(),
+        org: "default",
+        dir,
+    };
     for kind in &KINDS {
-        let name = kind.name;
-        let status = |client: &Client, path: &str| client.get(path).unwrap().status;
-        let ours = (kind.keep)(&own);
-        if let Some(list) = kind.list {
-            let listed = |client: &Client| client.get(list).unwrap().expect(200).to_string();
-            let id = ours.split('/').find(|part| part.len() > 20).expect("an id");
-            assert!(listed(&own).contains(id), "{name} are not listed");
-            assert!(!listed(&acme).contains(id), "{name} are listed elsewhere");
-        }
-        let theirs = (kind.keep)(&acme);
-        assert_ne!(ours, theirs, "{name}");
-        for (client, path, expected) in [
-            (&own, &ours, 200),
-            (&acme, &theirs, 200),
-            (&own, &theirs, 404),
-            (&acme, &ours, 404),
-        ] {
-            assert_eq!(status(client, path), expected, "{name}: {path}");
-        }
-        let Some(remove) = kind.remove else { continue };
-        let not_theirs = acme.delete(&remove(&ours)).unwrap();
-        assert_eq!(not_theirs.status, 404, "{name}: {}", not_theirs.text);
-        let gone = acme.delete(&remove(&theirs)).unwrap();
-        assert_eq!(gone.status / 100, 2, "{name}: {}", gone.text);
-        assert_eq!(status(&own, &ours), 200, "{name} went with another's");
+        apart(kind, &own, &acme);
     }
+    // Their component was compiled once, and is kept for the one plugin when the other goes.
+    let data = dir.join("data");
+    assert_eq!(count(&data, ".cwasm"), 1);
+    let removed = json!({"remove": {"id": "test.of-acme", "data": true}});
+    Operator::on(&data).command(&removed).unwrap();
+    let status = |owner: &Owner<'_>, of: &str| {
+        let path = format!("/api/x/test.of-{of}/mark");
+        owner.client.get(&path).unwrap().status
+    };
+    assert_eq!(status(&own, "default"), 200);
+    assert_eq!(status(&acme, "acme"), 404);
     // Where the other organisation's jobs ran, nothing of them is left for this one.
-    let next = super::submit(&acme, &build("ls -A"));
-    ended(&acme, &next);
+    let acme = &acme.client;
+    let next = super::submit(acme, &build("ls -A"));
+    ended(acme, &next);
     let log = acme.get(&format!("/api/jobs/{next}/log")).unwrap().text;
     assert!(!log.contains("same"), "{log}");
+}
+
+/// Two organisations keep the same, and each has its own.
+fn apart(kind: &Kind, own: &Owner<'_>, acme: &Owner<'_>) {
+    let name = kind.name;
+    let status = |owner: &Owner<'_>, path: &str| owner.client.get(path).unwrap().status;
+    let ours = (kind.keep)(own);
+    if let Some(list) = kind.list {
+        let listed = |owner: &Owner<'_>| owner.client.get(list).unwrap().expect(200).to_string();
+        let id = ours.split('/').find(|part| part.len() > 20).expect("an id");
+        assert!(listed(own).contains(id), "{name} are not listed");
+        assert!(!listed(acme).contains(id), "{name} are listed elsewhere");
+    }
+    let theirs = (kind.keep)(acme);
+    assert_ne!(ours, theirs, "{name}");
+    for (owner, path, expected) in [
+        (own, &ours, 200),
+        (acme, &theirs, 200),
+        (own, &theirs, kind.elsewhere),
+        (acme, &ours, kind.elsewhere),
+    ] {
+        assert_eq!(status(owner, path), expected, "{name}: {path}");
+    }
+    if !kind.is_removed {
+        return;
+    }
+    let not_theirs = acme.client.delete(&ours).unwrap();
+    assert_eq!(not_theirs.status, 404, "{name}: {}", not_theirs.text);
+    let gone = acme.client.delete(&theirs).unwrap();
+    assert_eq!(gone.status / 100, 2, "{name}: {}", gone.text);
+    assert_eq!(status(own, &ours), 200, "{name} went with another's");
 }
