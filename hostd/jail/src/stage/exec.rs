@@ -73,7 +73,8 @@ fn limit(blueprint: &Blueprint) -> io::Result<()> {
         setpriority_process(None, NICE)?;
     }
     // The stages before this one go first, as the server does, since they wait for each other at each step.
-    turns::usual(None)
+    turns::usual(None);
+    Ok(())
 }
 
 /// Sets a limit, or keeps the server's own limit if that is lower.

@@ -156,8 +156,8 @@ fn bound(pid: Pid, limits: &WorkerLimits) -> io::Result<()> {
     for (resource, limit) in bounds {
         prlimit(Some(pid), resource, limit)?;
     }
-    setpriority_process(Some(pid), limits.nice)?;
-    turns::usual(Some(pid))
+    turns::usual(Some(pid));
+    Ok(setpriority_process(Some(pid), limits.nice)?)
 }
 
 /// Moves bytes until the child has ended.
