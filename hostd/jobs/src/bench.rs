@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use evidence::result;
 use pipeline::plan::{Capture, Flash, Replay, Uart};
+use pipeline::rules::Rule;
 use pipeline::{Decoder, Power, Rail};
 
 use crate::cancel::Cancel;
@@ -21,6 +22,7 @@ mod decoded;
 mod line;
 mod loan;
 mod recordings;
+mod ruled;
 
 pub(crate) use course::carry_out;
 pub use loan::{Benches, Loan};
@@ -102,6 +104,17 @@ pub trait Bench: fmt::Debug + Sync {
         until: &Until<'_>,
         found: &mut dyn FnMut(Found),
     ) -> Result<(), BenchError>;
+
+    /// Judges a capture that was kept by rules.
+    ///
+    /// # Errors
+    /// See [`BenchError`].
+    fn judge(
+        &self,
+        capture: &str,
+        judging: &Judging<'_>,
+        until: &Until<'_>,
+    ) -> Result<Ruling, BenchError>;
 
     /// Plays a waveform until the end of the run, or until another one is played.
     ///
@@ -205,6 +218,45 @@ pub struct Decoding<'d> {
     pub options: &'d BTreeMap<String, String>,
     /// Classes or rows of annotations that are wanted; none: all but single bits.
     pub annotations: &'d [String],
+}
+
+/// How a capture is judged.
+#[derive(Clone, Copy, Debug)]
+pub struct Judging<'j> {
+    /// How it was recorded.
+    pub capture: &'j Capture,
+    /// What the rules call channels besides: a name, and the one that it stands for.
+    pub names: &'j [(String, String)],
+    /// What the capture must show.
+    pub rules: &'j [Rule],
+    /// Golden files by the names that rules have for them.
+    pub goldens: &'j BTreeMap<String, Vec<u8>>,
+}
+
+/// What all rules come to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ruling {
+    /// Each, in their order.
+    pub rules: Vec<Ruled>,
+    /// All of it for programs.
+    pub json: String,
+}
+
+/// What a rule comes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ruled {
+    /// What it is called.
+    pub name: String,
+    /// Whether it holds; none: the capture lacks what it takes to say.
+    pub holds: Option<bool>,
+    /// What it asks for, in a sentence.
+    pub wanted: String,
+    /// What was seen, in a sentence.
+    pub seen: String,
+    /// Where and how near, in lines.
+    pub detail: String,
+    /// The place as SVG.
+    pub picture: Option<String>,
 }
 
 /// Something that a decoder found.

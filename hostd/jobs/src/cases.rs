@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use base::private;
-use evidence::cases::{Cases, Counts, Reader, Source, Writer};
+use evidence::cases::{Cases, Counts, Reader, Refused, Source, Writer};
 use evidence::junit::{self, ReadError};
 use evidence::plain;
 use evidence::redact::Secrets;
@@ -121,6 +121,28 @@ impl CaseFile {
             )),
             Err(error) => Err(crate::outcome::chain(&error)),
         }
+    }
+
+    /// Takes a case of the job's own, secrets blotted out, and counts it in `tally`.
+    ///
+    /// # Errors
+    /// A sentence that follows "failed to": there are more than may be.
+    pub(crate) fn add(
+        &self,
+        case: Case,
+        secrets: &Secrets,
+        tally: &mut Tally,
+    ) -> Result<(), String> {
+        let case = without_secrets(case, secrets);
+        let seen = tally.of(&case);
+        let mut inner = self.lock();
+        let writer = inner.writer(&self.path);
+        let pushed = writer
+            .map_err(Refused::from)
+            .and_then(|writer| writer.push(case));
+        pushed.map_err(|error| crate::outcome::chain(&error))?;
+        tally.add(seen);
+        Ok(())
     }
 
     /// Everything is on disk when this returns.

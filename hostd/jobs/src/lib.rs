@@ -51,8 +51,8 @@ mod tree;
 
 pub use artifacts::Artifact;
 pub use bench::{
-    Bench, BenchError, Benches, Decoding, Flashed, Found, Link, Loan, Recording, Relay, Supply,
-    Taken, Transfer, TransferPart, Until,
+    Bench, BenchError, Benches, Decoding, Flashed, Found, Judging, Link, Loan, Recording, Relay,
+    Ruled, Ruling, Supply, Taken, Transfer, TransferPart, Until,
 };
 pub use cache::{CacheOwner, Layer};
 pub use cancel::{Cancel, Watching};

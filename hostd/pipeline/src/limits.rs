@@ -96,5 +96,8 @@ pub const RULES_MAX: usize = 100;
 /// Bytes of a sequence that a rule looks for.
 pub const PATTERN_BYTES_MAX: usize = 64;
 
+/// Largest golden file that a rule compares with, in bytes.
+pub const GOLDEN_BYTES_MAX: usize = 4 << 20;
+
 /// Largest number of any quantity, in its smallest unit: what JSON numbers hold exactly.
 pub(crate) const QUANTITY_MAX: u64 = (1 << 53) - 1;

@@ -20,6 +20,7 @@
 mod check;
 mod kinds;
 mod scalars;
+mod source;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -162,6 +163,9 @@ pub fn schema() -> Value {
     crate::schema::of::<RuleFile>()
 }
 
+pub(crate) use check::check;
+pub(crate) use source::RuleSource;
+
 impl RuleFile {
     /// The rules, in their order.
     #[must_use]
@@ -232,6 +236,28 @@ impl Rule {
     #[must_use]
     pub fn kind_name(&self) -> &'static str {
         self.given().first().copied().unwrap_or_default()
+    }
+
+    /// Channels that it names, but for those of decoders and of golden files.
+    pub(crate) fn named(&self) -> Vec<&Name> {
+        match self.kind() {
+            Kind::Frequency(rule) => vec![&rule.channel],
+            Kind::Duty(rule) => vec![&rule.channel],
+            Kind::Within(rule) => vec![&rule.edge.channel, &rule.after.channel],
+            Kind::I2c(rule) => vec![&rule.scl, &rule.sda],
+            Kind::Count(rule) => vec![&rule.edge.channel],
+            Kind::Pulse(rule) => vec![&rule.channel],
+            Kind::Level(rule) => {
+                let after = rule.after.iter().map(|edge| &edge.channel);
+                after.chain([&rule.channel]).collect()
+            }
+            Kind::Analog(rule) => vec![&rule.channel],
+            Kind::Settles(rule) => {
+                let after = rule.after.iter().map(|edge| &edge.channel);
+                after.chain([&rule.channel]).collect()
+            }
+            Kind::Bytes(_) | Kind::Golden(_) => Vec::new(),
+        }
     }
 
     /// The golden file that it compares with.

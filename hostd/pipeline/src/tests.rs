@@ -9,6 +9,7 @@ mod images;
 mod network;
 mod patterns;
 mod refusals;
+mod rule_steps;
 mod rules;
 mod secrets;
 mod values;

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use jobs::{
-    Bench, BenchError, Cancel, Decoding, Flashed, Found, Link, Recording, Relay, Supply, Until,
+    Bench, BenchError, Cancel, Decoding, Flashed, Found, Judging, Link, Recording, Relay, Ruling,
+    Supply, Until,
 };
 use lab::captures::Captures;
 use lab::captures::order::OfJob;
@@ -223,6 +224,15 @@ impl Bench for Rig {
         found: &mut dyn FnMut(Found),
     ) -> Result<(), BenchError> {
         self.decode_kept(capture, decoding, until, found)
+    }
+
+    fn judge(
+        &self,
+        capture: &str,
+        judging: &Judging<'_>,
+        until: &Until<'_>,
+    ) -> Result<Ruling, BenchError> {
+        self.judge_kept(capture, judging, until)
     }
 
     fn replay(&self, replay: &Replay, until: &Until<'_>) -> Result<(), BenchError> {

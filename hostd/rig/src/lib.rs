@@ -11,6 +11,7 @@ mod decoding;
 mod device;
 mod errors;
 mod flash;
+mod judging;
 mod picture;
 mod replay;
 mod uart;

@@ -8,8 +8,7 @@ pub const PLACES_MAX: usize = 16;
 /// How long all rules together may be evaluated by a server, a job's step or the command line.
 pub const TIME_MAX: Duration = Duration::from_secs(60);
 
-/// Largest golden file, in bytes.
-pub const GOLDEN_BYTES_MAX: usize = 4 << 20;
+pub use pipeline::limits::GOLDEN_BYTES_MAX;
 
 /// Edges of a golden file, all channels together.
 pub const GOLDEN_EDGES_MAX: usize = 200_000;

@@ -261,6 +261,9 @@ impl<'s> Course<'s, '_> {
                 text_judged(on, text, has_come)
             }
             (Assertion::Bus { .. }, Some(target)) => self.bus(target, that, own, end)?,
+            (Assertion::Rules(_) | Assertion::RuleFile(_), Some(_)) => {
+                return self.rules(index, (on, that), own, end);
+            }
             _ => self.judge.assertion(&self.steps[index].action),
         };
         if outcome.has_passed() {

@@ -3,6 +3,7 @@
 mod endings;
 mod lines;
 mod loans;
+mod rules;
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -39,10 +40,16 @@ const OWN: &[Case] = &[
 ];
 
 pub(crate) fn cases() -> impl Iterator<Item = Case> {
-    [OWN, endings::CASES, lines::CASES, loans::CASES]
-        .into_iter()
-        .flatten()
-        .copied()
+    [
+        OWN,
+        endings::CASES,
+        lines::CASES,
+        loans::CASES,
+        rules::CASES,
+    ]
+    .into_iter()
+    .flatten()
+    .copied()
 }
 
 /// A pipeline with a build that makes `fw.elf`, and a bench with these steps and further keys.

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use evidence::redact::Words;
 use jobs::{
-    Bench, BenchError, Cancel, Decoding, Flashed, Found, Link, Recording, Relay, Supply, Taken,
-    Transfer, TransferPart, Until,
+    Bench, BenchError, Cancel, Decoding, Flashed, Found, Judging, Link, Recording, Relay, Ruled,
+    Ruling, Supply, Taken, Transfer, TransferPart, Until,
 };
 use pipeline::plan::{Capture, Flash, Replay, Uart};
 use pipeline::{Power, Rail, Switch};
@@ -232,6 +232,38 @@ impl Bench for Fake {
             Some((_, Way::Fails(error))) => Err(error.clone()),
             _ => Ok(()),
         }
+    }
+
+    fn judge(
+        &self,
+        capture: &str,
+        judging: &Judging<'_>,
+        until: &Until<'_>,
+    ) -> Result<Ruling, BenchError> {
+        let names: Vec<&str> = judging.rules.iter().map(|rule| rule.name()).collect();
+        let goldens: Vec<&str> = judging.goldens.keys().map(String::as_str).collect();
+        let told = format!("{capture} {} {}", names.join(" "), goldens.join(" "));
+        self.call("judge", told.trim_end(), until)?;
+        // A rule says by its name what it comes to.
+        let ruled = judging.rules.iter().map(|rule| {
+            let holds = match rule.name() {
+                name if name.starts_with("good") => Some(true),
+                name if name.starts_with("bad") => Some(false),
+                _ => None,
+            };
+            Ruled {
+                name: rule.name().to_owned(),
+                holds,
+                wanted: "it to be good".to_owned(),
+                seen: "it was opensesame".to_owned(),
+                detail: "at sample 5".to_owned(),
+                picture: (holds == Some(false)).then(|| "<svg/>".to_owned()),
+            }
+        });
+        Ok(Ruling {
+            rules: ruled.collect(),
+            json: "{}\n".to_owned(),
+        })
     }
 
     fn replay(&self, replay: &Replay, until: &Until<'_>) -> Result<(), BenchError> {

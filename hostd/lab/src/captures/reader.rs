@@ -155,7 +155,7 @@ impl Reader {
     ///
     /// # Errors
     /// There are none, or the file is damaged.
-    pub(crate) fn analog(&self) -> Result<AnalogSegment<'_>, ReadError> {
+    pub fn analog(&self) -> Result<AnalogSegment<'_>, ReadError> {
         let bytes = self.analog.as_deref().ok_or(ReadError::NoChannel)?;
         AnalogSegment::open(bytes).map_err(ReadError::Analog)
     }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::decoder::Decoder;
 use crate::limits::{BAUD, LA_CHANNELS, LIST_MAX, SAMPLES_MAX};
+use crate::rules::RuleSource;
 use crate::scalars::{Artifact, Id, Label, List, Names, RelativePath, Text, Whole};
 use crate::template::Templated;
 use crate::units::{Duration, Rate};
@@ -171,11 +172,11 @@ pub enum Edge {
     Low,
 }
 
-/// Judges what an earlier step got: `exit_code` of a `run`, `text` of a `uart` or `run`, or traffic on a bus that a
-/// capture has. More kinds of assertion come later.
+/// Judges what an earlier step got: `exit_code` of a `run`, `text` of a `uart` or `run`, traffic on a bus that a capture
+/// has, or rules about its signals.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(extend("oneOf" = [{"required": ["exit_code"]}, {"required": ["text"]}, {"required": ["decode"]}]))]
+#[schemars(extend("oneOf" = [{"required": ["exit_code"]}, {"required": ["text"]}, {"required": ["decode"]}, {"required": ["rules"]}]))]
 pub(crate) struct Assert {
     /// The `id` of an earlier step. One in the background is waited for.
     pub(crate) on: Id,
@@ -194,6 +195,8 @@ pub(crate) struct Assert {
     pub(crate) ack: Option<bool>,
     /// With `decode`: how many such transfers there must be at least. Without it one.
     pub(crate) min_count: Option<Whole<1, 1_000_000>>,
+    /// What the signals of a capture must show: a list of rules, or the path of a file that has them. Each is a case.
+    pub(crate) rules: Option<RuleSource>,
 }
 
 /// A decoder whose result can be judged.

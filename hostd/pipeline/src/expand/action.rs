@@ -10,6 +10,7 @@ use crate::definition::{self, EnvValue, Pack, Step, action};
 use crate::path::Path;
 use crate::plan::{self, Action, Artifact, Assertion};
 use crate::problem::{Code, did_you_mean};
+use crate::rules::RuleSource;
 use crate::scalars::Id;
 use crate::template::{Scope, Templated};
 
@@ -275,6 +276,11 @@ impl Expansion<'_> {
             Assertion::ExitCode(byte(code.0)?)
         } else if let Some(text) = &assert.text {
             Assertion::Text(self.resolve(&path.key("text"), text, &around.scope)?.0)
+        } else if let Some(rules) = &assert.rules {
+            match rules {
+                RuleSource::List(rules) => Assertion::Rules(rules.to_vec()),
+                RuleSource::File(path) => Assertion::RuleFile(path.0.clone()),
+            }
         } else {
             let address = self.maybe(&path.key("address"), assert.address.as_ref(), &around.scope);
             Assertion::Bus {

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::definition::action::{BusDecoder, CaptureKind, Edge, Mapping, Output, Parity, Power};
 use crate::definition::decoder::Decoder;
+use crate::rules::Rule;
 
 /// What a step does.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -130,8 +131,8 @@ pub struct Trigger {
     pub timeout_ms: u64,
 }
 
-/// How a step is judged. More kinds come with a richer language of assertions.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// How a step is judged.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Assertion {
@@ -152,6 +153,10 @@ pub enum Assertion {
         /// There are at least so many.
         min_count: u64,
     },
+    /// Rules about the signals of a capture.
+    Rules(Vec<Rule>),
+    /// Rules that a file of the job has.
+    RuleFile(String),
 }
 
 /// Decodes a capture.

@@ -13,6 +13,7 @@ pub(crate) const CASES: &[Case] = &[
     ("a_banner_that_does_not_come_fails_the_test", banner),
     ("power_is_switched_and_switched_off", power),
     ("an_analog_capture_has_a_picture", analog),
+    ("signals_of_the_demo_are_judged_by_rules", rules),
     ("a_trigger_that_does_not_come_is_told", trigger),
     ("a_waveform_that_nobody_kept_is_refused", replay),
     ("a_device_tells_what_it_offers", offers),
@@ -185,4 +186,57 @@ fn offers() {
         .insert("uart".to_owned(), Capability::Flag(false));
     less.values.insert("target".to_owned(), Capability::Unknown);
     assert_eq!(less.rank(), rank - 2);
+}
+
+/// The boot of the demo on its bus: what it shows holds, and what it does not fails with its place.
+fn rules() {
+    let bench = Bench::new().with_sensor();
+    let ran = bench.run(
+        "      - power: { rail: internal, state: on }
+      - flash: { artifact: fw.elf }
+      - capture: { kind: la, channels: { scl: 1, sda: 2 }, rate: 2MHz, samples: 4000000 }
+        id: boot
+        background: true
+      - reset: {}
+      - uart: { expect: APP_OK }
+        timeout: 20s
+      - assert:
+          on: boot
+          rules:
+            - { name: the sensor answers, i2c: { address: 0x76, answered: true, when: once } }
+            - { name: its id is read, bytes: { decoder: i2c, address: 0x76, bytes: D0 58 } }
+            - { name: the clock is no spike, pulse: { channel: LA1, level: high, min: 1us } }
+      - capture: { kind: adc, rate: 100kHz, samples: 1000 }
+        id: rail
+      - assert:
+          on: rail
+          rules: [{ name: it is somewhere, analog: { channel: ADC, min: -100V, max: 100V } }]
+      - assert:
+          on: boot
+          rules:
+            - { name: another sensor answers, i2c: { address: 0x29, answered: true } }
+            - { name: the bus is at rest, count: { edge: scl any, max: 3 } }
+        id: wrong",
+    );
+    let end = &ran.end;
+    let mut words = vec!["passed"; 8];
+    words.push("failed");
+    assert_eq!(ran.words(), words, "{:?}", end.steps);
+    assert_eq!(end.outcome.kind(), Some("tests"), "{}", end.outcome);
+    let told = end.outcome.to_string();
+    assert!(told.contains("another sensor answers"), "{told}");
+    assert_eq!(end.steps[5].counts.passed, 3);
+    assert_eq!(end.steps[8].counts.failed, 2);
+    let picture = end
+        .artifacts
+        .iter()
+        .find(|kept| kept.name == "assertions/wrong/2.svg");
+    let picture = std::fs::read_to_string(&picture.unwrap().path).unwrap();
+    assert!(picture.contains(">scl</text>"), "{picture}");
+    let result = end
+        .artifacts
+        .iter()
+        .find(|kept| kept.name == "assertions/wrong.json");
+    let result = std::fs::read_to_string(&result.unwrap().path).unwrap();
+    assert!(result.contains("\"from_sample\""), "{result}");
 }

@@ -9,6 +9,7 @@ use crate::definition::decoder::Decoder;
 use crate::limits::{ADC_RATE_HZ_MAX, LA_RATE_HZ_MAX, RESET_PULSE_MS_MAX, WAIT_MS_MAX};
 use crate::path::Path;
 use crate::problem::{Code, did_you_mean};
+use crate::rules::{self, Rule, RuleSource};
 use crate::units::{Duration, RATES, shown};
 
 /// Checks a step's action; `before` are the steps that ran by then.
@@ -110,6 +111,7 @@ fn assert(check: &mut Check<'_>, path: &Path, assert: &Assert, before: &[&Step])
         ("exit_code", assert.exit_code.is_some()),
         ("text", assert.text.is_some()),
         ("decode", assert.decode.is_some()),
+        ("rules", assert.rules.is_some()),
     ];
     let given: Vec<&str> = kinds
         .iter()
@@ -118,7 +120,8 @@ fn assert(check: &mut Check<'_>, path: &Path, assert: &Assert, before: &[&Step])
         .collect();
     let target = step(check, path.key("on"), &assert.on, before);
     let [kind] = given[..] else {
-        let message = "an assertion looks at one thing: give it one of exit_code, text, decode";
+        let message =
+            "an assertion looks at one thing: give it one of exit_code, text, decode, rules";
         check.find(path.clone(), Code::OneAction, message);
         return;
     };
@@ -135,12 +138,17 @@ fn assert(check: &mut Check<'_>, path: &Path, assert: &Assert, before: &[&Step])
         let message = format!("`{key}` goes with `decode`, not with `{kind}`: take it away");
         check.find(path.key(key), Code::NotHere, message);
     }
+    if let Some(RuleSource::List(rules)) = &assert.rules {
+        let wrong = rules::check(&path.key("rules"), rules);
+        check.findings.extend(wrong);
+    }
     let Some(target) = target else {
         return;
     };
     let wanted: &[&str] = match kind {
         "exit_code" => &["run", "pytest"],
         "text" => &["uart", "run"],
+        "rules" => &["capture"],
         _ => &["capture", "decode"],
     };
     let action = target.action().unwrap_or("nothing");
@@ -153,6 +161,33 @@ fn assert(check: &mut Check<'_>, path: &Path, assert: &Assert, before: &[&Step])
         check.find(path.key("on"), Code::UnknownReference, message);
     } else if assert.decode == Some(BusDecoder::I2c) {
         bus(check, path, assert, target);
+    } else if let (Some(RuleSource::List(rules)), Some(capture)) = (&assert.rules, &target.capture)
+    {
+        channels(check, path, (&assert.on.0, capture), rules);
+    }
+}
+
+/// Rules name channels that the capture has, by its names or those of the pod.
+fn channels(check: &mut Check<'_>, path: &Path, (on, capture): (&str, &Capture), rules: &[Rule]) {
+    for (index, rule) in rules.iter().enumerate() {
+        let [kind] = rule.given()[..] else { continue };
+        for name in rule.named() {
+            let name = name.as_str();
+            let own = capture.channels.iter();
+            let mut own =
+                own.flat_map(|(name, channel)| [name.0.clone(), format!("LA{}", channel.0)]);
+            let is_analog = capture.kind == CaptureKind::Adc && name == "ADC";
+            if is_analog || own.any(|own| own == name) {
+                continue;
+            }
+            let hint = match capture.kind {
+                CaptureKind::Adc => "; it has `ADC` alone".to_owned(),
+                CaptureKind::La => did_you_mean(name, capture.channels.keys().map(|id| &**id)),
+            };
+            let message = format!("the capture `{on}` has no channel `{name}`{hint}");
+            let at = path.key("rules").index(index).key(kind);
+            check.find(at, Code::UnknownReference, message);
+        }
     }
 }
 
