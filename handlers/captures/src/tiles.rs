@@ -22,7 +22,7 @@ const LEVEL_MAX: u8 = 36;
 const INDEX_MAX: u32 = (1 << 26) - 1;
 
 /// Longest list of channels, in characters.
-const CHANNELS_CHARS_MAX: usize = 4096;
+const CHANNELS_CHARS_MAX: usize = 1024;
 
 /// What the binary form begins with; the last byte is its version.
 const MAGIC: &[u8; 4] = b"BOV1";

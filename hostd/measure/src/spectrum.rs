@@ -110,7 +110,7 @@ pub fn spectrum_while(
     let rate_hz = segment.sample_rate_hz();
     let (amplitudes, mean) = transform.amplitudes();
     let resolution_hz = rate_hz / float(length as u64);
-    let peaks = peaks(&amplitudes, window.reach(), resolution_hz);
+    let peaks = peaks(&amplitudes, window, resolution_hz);
     let group = amplitudes.len().div_ceil(points.clamp(1, POINTS_MAX));
     let highest = |group: &[f64]| group.iter().copied().fold(0.0, f64::max);
     let mut seen: Vec<f64> = amplitudes.chunks(group).map(highest).collect();
@@ -220,7 +220,8 @@ impl Transform {
 }
 
 /// The highest local maxima, each out of reach of the higher ones.
-fn peaks(amplitudes: &[f64], reach: usize, step_hz: f64) -> Vec<Peak> {
+fn peaks(amplitudes: &[f64], window: Window, step_hz: f64) -> Vec<Peak> {
+    let reach = window.reach();
     let mut sorted = amplitudes.to_vec();
     let middle = sorted.len() / 2;
     let (_, median, _) = sorted.select_nth_unstable_by(middle, f64::total_cmp);
@@ -244,10 +245,14 @@ fn peaks(amplitudes: &[f64], reach: usize, step_hz: f64) -> Vec<Peak> {
         }
     }
     let peak = |&index: &usize| {
-        let (shift, amplitude) = vertex(amplitudes, index);
+        let (shift, top) = vertex(amplitudes, index);
         Peak {
             frequency_hz: (float(index as u64) + shift) * step_hz,
-            amplitude,
+            // A flat top is no parabola, and as high as its highest.
+            amplitude: match window {
+                Window::FlatTop => amplitudes[index],
+                _ => top,
+            },
         }
     };
     taken.iter().map(peak).collect()
