@@ -2,8 +2,8 @@
 
 use guest::builds::Status;
 use guest::{
-    ApiError, Credential, Operation, Refusal, Request, Shape, Time, builds, form, members,
-    selection, text, uploads, words,
+    ApiError, Credential, Like, Operation, Refusal, Request, Shape, Time, alike, builds, form,
+    members, selection, text, uploads, words,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -32,9 +32,20 @@ members! {
     /// The parameters of a file.
     pub(crate) struct Named {
         /// Name of the file; a relative path.
-        pub(crate) name: String = required(text(1..=TEXT_CHARS_MAX)),
+        pub(crate) name: String = required(alike(1..=TEXT_CHARS_MAX, &FILE)),
     }
 }
+
+/// The same path on any system, and below a folder.
+static FILE: Like = Like {
+    pattern: r#"^(?:[^/.\\":\u0000-\u001f\u007f-\u009f][^/\\":\u0000-\u001f\u007f-\u009f]*|\.[^/.\\":\u0000-\u001f\u007f-\u009f][^/\\":\u0000-\u001f\u007f-\u009f]*|\.\.[^/\\":\u0000-\u001f\u007f-\u009f]+)(?:/(?:[^/.\\":\u0000-\u001f\u007f-\u009f][^/\\":\u0000-\u001f\u007f-\u009f]*|\.[^/.\\":\u0000-\u001f\u007f-\u009f][^/\\":\u0000-\u001f\u007f-\u009f]*|\.\.[^/\\":\u0000-\u001f\u007f-\u009f]+))*$"#,
+    fits: |text| {
+        let is_name = |part: &str| !matches!(part, "" | "." | "..");
+        text.split('/').all(is_name) && !text.contains(['\\', '"', ':'])
+    },
+    rule: "must be a relative path without . and .. parts, backslash, colon and quote",
+    example: "build/blinky.bin",
+};
 
 /// Document the build id in the path.
 pub(crate) fn describe_id(operation: &mut Operation) {

@@ -1,7 +1,7 @@
 //! `GET /captures`: the organisation's captures, newest first.
 
 use guest::captures::{self, Page};
-use guest::{ApiError, Openapi, Request, Response, Route, id, integer, members, text};
+use guest::{ApiError, Openapi, Request, Response, Route, id, integer, like, members};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -13,9 +13,6 @@ const LIMIT_DEFAULT: u32 = 50;
 
 /// Most captures on a page.
 const LIMIT_MAX: u32 = 200;
-
-/// Longest cursor, in characters.
-const CURSOR_CHARS_MAX: usize = 128;
 
 pub(crate) const ROUTE: Route = Route {
     name: "captures.list",
@@ -44,7 +41,7 @@ members! {
         /// Captures of this device alone.
         device_id: Option<String> = optional(id()),
         /// `next_cursor` of the page before; anything else is refused.
-        cursor: Option<String> = optional(text(1..=CURSOR_CHARS_MAX)),
+        cursor: Option<String> = optional(like::cursor()),
         /// Captures on a page.
         limit: u32 = or(integer(1..=LIMIT_MAX), LIMIT_DEFAULT),
     }
@@ -99,10 +96,10 @@ mod tests {
             }
         );
         assert_eq!(
-            filter("limit=200&device_id=d&cursor=c").unwrap(),
+            filter("limit=200&device_id=d&cursor=01JGZ5V9T3N8W2K4Q7R6D1M0XC").unwrap(),
             Filter {
                 device_id: Some("d".into()),
-                cursor: Some("c".into()),
+                cursor: Some("01JGZ5V9T3N8W2K4Q7R6D1M0XC".into()),
                 limit: 200
             }
         );
@@ -110,6 +107,7 @@ mod tests {
             ("limit=0", "limit"),
             ("limit=201", "limit"),
             ("cursor=", "cursor"),
+            ("cursor=c", "cursor"),
             ("page=2", "page"),
         ] {
             let error = filter(query).unwrap_err();

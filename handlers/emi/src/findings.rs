@@ -1,16 +1,21 @@
 //! `GET /emi/runs/{id}/findings`: what a run found, the worst first.
 
 use guest::emi::{self, Filter, Severity};
-use guest::{ApiError, Openapi, Refusal, Request, Response, Route, members, text, words};
+use guest::{
+    ApiError, Openapi, Refusal, Request, Response, Route, integer, members, spelled, text, words,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::page::Page;
+use crate::page::{LIMIT_DEFAULT, LIMIT_MAX};
 use crate::{access, example, parsed, refusal, run};
 
 /// Longest id of a rule, in characters.
 const RULE_CHARS_MAX: usize = 64;
+
+/// Longest cursor, in characters: findings are counted.
+const CURSOR_CHARS_MAX: usize = 9;
 
 /// Longest name of a net, in characters.
 const NET_CHARS_MAX: usize = 1000;
@@ -61,7 +66,10 @@ members! {
         rule: Option<String> = optional(text(1..=RULE_CHARS_MAX)),
         /// About the net of this name alone.
         net: Option<String> = optional(text(1..=NET_CHARS_MAX)),
-        page: Page = inline(),
+        /// `next` of the page before; anything else is refused.
+        cursor: Option<String> = optional(spelled(1..=CURSOR_CHARS_MAX, "0-9")),
+        /// Entries of a page.
+        limit: u32 = or(integer(1..=LIMIT_MAX), LIMIT_DEFAULT),
     }
 }
 
@@ -137,14 +145,15 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
         severity,
         rule,
         net,
-        page,
+        cursor,
+        limit,
     } = parse(request)?;
     let filter = Filter {
         severity,
         rule,
         net,
     };
-    let (found, next) = emi::findings(id, &filter, page.limit, page.cursor.as_deref())
+    let (found, next) = emi::findings(id, &filter, limit, cursor.as_deref())
         .map_err(|error| refusal::of(error, "run", id))?;
     let listed = Listed {
         findings: parsed(&found)?,
@@ -168,12 +177,13 @@ mod tests {
     fn query() {
         let asked = parse(&get(&["r"], "severity=warning&net=%2B5F&limit=7")).unwrap();
         assert_eq!(asked.severity, Some(Severity::Warning));
-        assert_eq!((asked.net.as_deref(), asked.page.limit), (Some("+5F"), 7));
+        assert_eq!((asked.net.as_deref(), asked.limit), (Some("+5F"), 7));
         for (query, field) in [
             ("severity=bad", "severity"),
             ("rule=", "rule"),
             ("net=", "net"),
             ("limit=0", "limit"),
+            ("cursor=c", "cursor"),
             ("layer=x", "layer"),
         ] {
             let error = parse(&get(&["r"], query)).unwrap_err();
@@ -185,7 +195,7 @@ mod tests {
     fn mutated_queries_never_panic() {
         mutations(
             0xE5,
-            b"severity=info&rule=a&net=b&cursor=c&limit=5",
+            b"severity=info&rule=a&net=b&cursor=7&limit=5",
             5000,
             |query| {
                 if let Ok(query) = std::str::from_utf8(query) {

@@ -1,21 +1,18 @@
 //! Lists come in pages.
 
-use guest::{members, text};
+use guest::{like, members};
 
 /// Entries of a page when the caller does not say.
-const LIMIT_DEFAULT: u32 = 50;
+pub(crate) const LIMIT_DEFAULT: u32 = 50;
 
 /// Most entries of a page.
-const LIMIT_MAX: u32 = 200;
-
-/// Longest cursor, in characters.
-const CURSOR_CHARS_MAX: usize = 128;
+pub(crate) const LIMIT_MAX: u32 = 200;
 
 members! {
     #[derive(Debug, PartialEq)]
     pub(crate) struct Page {
         /// `next` of the page before; anything else is refused.
-        pub(crate) cursor: Option<String> = optional(text(1..=CURSOR_CHARS_MAX)),
+        pub(crate) cursor: Option<String> = optional(like::cursor()),
         /// Entries of a page.
         pub(crate) limit: u32 = or(guest::integer(1..=LIMIT_MAX), LIMIT_DEFAULT),
     }
@@ -35,11 +32,17 @@ mod tests {
             limit: 50,
         };
         assert_eq!(read("").unwrap(), first);
-        assert_eq!(read("limit=200&cursor=c").unwrap().limit, 200);
+        assert_eq!(
+            read("limit=200&cursor=01JGZ5V9T3N8W2K4Q7R6D1M0XC")
+                .unwrap()
+                .limit,
+            200
+        );
         for (query, field) in [
             ("limit=0", "limit"),
             ("limit=201", "limit"),
             ("cursor=", "cursor"),
+            ("cursor=c", "cursor"),
             ("page=2", "page"),
         ] {
             let error = read(query).unwrap_err();

@@ -3,7 +3,7 @@
 use schemars::{Schema, json_schema};
 use serde_json::Value;
 
-use crate::{JSON_BODY_BYTES_MAX, Shape, integer, number, text};
+use crate::{JSON_BODY_BYTES_MAX, Shape, integer, like, number};
 
 /// Width of a code when the caller does not say.
 pub const BITS_DEFAULT: u8 = 8;
@@ -22,7 +22,7 @@ const SAMPLES_CHARS_MAX: usize = JSON_BODY_BYTES_MAX as usize - (4 << 10);
 
 /// Standard base64 of one or more codes.
 pub fn samples_b64() -> impl Shape<Value = String> {
-    text(1..=SAMPLES_CHARS_MAX)
+    like::base64(1..=SAMPLES_CHARS_MAX)
 }
 
 /// A sample rate in hertz.

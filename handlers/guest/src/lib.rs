@@ -18,6 +18,7 @@ pub mod command;
 mod error;
 mod fields;
 pub mod form;
+pub mod like;
 mod members;
 mod openapi;
 pub mod page;
@@ -40,6 +41,7 @@ pub use bindings::hostd::host::{
 pub use error::{ApiError, FieldProblem, TextProblem};
 pub use fields::Fields;
 pub use http_types::{Body, Busy, Caller, Credential, Credentials, Request, Response, Role};
+pub use like::{Like, NAME};
 pub use members::{Member, Members, Rule, inline, nested, optional, or, required};
 #[doc(hidden)]
 pub use members::{plain_name, prose, rule};
@@ -47,9 +49,7 @@ pub use openapi::{Openapi, Operation, Schemas, Time};
 pub use query::Query;
 pub use refusal::Refusal;
 pub use route::{JSON_BODY_BYTES_MAX, Route, dispatch, streamed, table};
-pub use shape::{
-    Like, NAME, Shape, alike, choice, flag, id, integer, list, number, object, spelled, text,
-};
+pub use shape::{Shape, alike, choice, flag, id, integer, list, number, object, spelled, text};
 pub use words::Words;
 
 /// Generated from the world `everything`. The packaging step drops every import that a component's

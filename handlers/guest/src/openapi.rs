@@ -159,6 +159,22 @@ impl Operation<'_> {
         self
     }
 
+    /// A placeholder that takes texts of this many characters at most, and of this pattern alone.
+    pub fn path_like(
+        &mut self,
+        name: &str,
+        description: &str,
+        chars_max: usize,
+        pattern: &str,
+    ) -> &mut Self {
+        self.path(name, description);
+        if let Some(parameter) = self.parameters.last_mut() {
+            parameter["schema"]["maxLength"] = chars_max.into();
+            parameter["schema"]["pattern"] = pattern.into();
+        }
+        self
+    }
+
     /// The parameters of the query.
     pub fn query<T: Members>(&mut self) -> &mut Self {
         self.parameters

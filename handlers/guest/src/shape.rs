@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use schemars::{Schema, json_schema};
 use serde_json::{Map, Value};
 
-use crate::Fields;
+use crate::{Fields, Like};
 
 /// Largest integer that a JSON number carries exactly in every implementation, 2^53 - 1.
 const INTEGER_EXACT_MAX: f64 = 9_007_199_254_740_991.0;
@@ -179,11 +179,11 @@ impl Shape for Text {
 
     fn read_text(&self, text: &str) -> Result<String, String> {
         if !self.0.contains(&text.chars().count()) {
-            return Err(format!(
-                "must have {}..={} characters",
-                self.0.start(),
-                self.0.end()
-            ));
+            let (least, most) = (self.0.start(), self.0.end());
+            return Err(match least == most {
+                true => format!("must have {least} characters"),
+                false => format!("must have {least}..={most} characters"),
+            });
         }
         if text.chars().any(char::is_control) {
             return Err("must not contain control characters".to_owned());
@@ -207,27 +207,6 @@ impl Shape for Text {
         (!value.is_empty()).then(|| value.as_str().into())
     }
 }
-
-/// A text of which more is asked than [`text`] does, and how it is said.
-#[derive(Debug)]
-pub struct Like {
-    /// For the document: a pattern of JSON Schema that excludes control characters, too.
-    pub pattern: &'static str,
-    /// The same as a check.
-    pub fits: fn(&str) -> bool,
-    /// What follows the name of the field: `must be …`.
-    pub rule: &'static str,
-    /// One that fits.
-    pub example: &'static str,
-}
-
-/// Names for people, whose white space at the ends is left out.
-pub static NAME: Like = Like {
-    pattern: r"^[^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$",
-    fits: |text| !text.trim().is_empty(),
-    rule: "must not be white space alone",
-    example: "night shift",
-};
 
 #[derive(Debug)]
 struct Alike {

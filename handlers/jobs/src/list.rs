@@ -1,7 +1,7 @@
 //! `GET /jobs`: the organisation's jobs, newest first.
 
 use guest::jobs::{self, Filter, Job, State};
-use guest::{ApiError, Openapi, Request, Response, Route, integer, members, text};
+use guest::{ApiError, Openapi, Request, Response, Route, integer, like, members, text};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -14,9 +14,6 @@ const LIMIT_DEFAULT: u32 = 50;
 
 /// Most jobs on a page.
 const LIMIT_MAX: u32 = 200;
-
-/// Longest cursor, in characters.
-const CURSOR_CHARS_MAX: usize = 128;
 
 pub(crate) const ROUTE: Route = Route {
     name: "jobs.list",
@@ -49,7 +46,7 @@ members! {
         /// Jobs of this branch or tag alone.
         r#ref: Option<String> = optional(text(1..=REF_CHARS_MAX)),
         /// `next_cursor` of the page before; anything else is refused.
-        cursor: Option<String> = optional(text(1..=CURSOR_CHARS_MAX)),
+        cursor: Option<String> = optional(like::cursor()),
         /// Jobs on a page.
         limit: u32 = or(integer(1..=LIMIT_MAX), LIMIT_DEFAULT),
     }
@@ -109,12 +106,13 @@ mod tests {
         };
         assert_eq!(asked("").unwrap(), none);
         assert_eq!(
-            asked("limit=200&state=stopping&name=a+b&ref=v1%2Fx&cursor=c").unwrap(),
+            asked("limit=200&state=stopping&name=a+b&ref=v1%2Fx&cursor=01JGZ5V9T3N8W2K4Q7R6D1M0XC")
+                .unwrap(),
             Asked {
                 state: Some(State::Stopping),
                 name: Some("a b".into()),
                 r#ref: Some("v1/x".into()),
-                cursor: Some("c".into()),
+                cursor: Some("01JGZ5V9T3N8W2K4Q7R6D1M0XC".into()),
                 limit: 200
             }
         );
@@ -122,6 +120,7 @@ mod tests {
             ("limit=0", "limit"),
             ("limit=201", "limit"),
             ("cursor=", "cursor"),
+            ("cursor=c", "cursor"),
             ("state=done", "state"),
             ("ref=", "ref"),
             ("status=new", "status"),

@@ -4,7 +4,8 @@
 use guest::form::{self, Form};
 use guest::jobs::{self, NewJob, Source};
 use guest::{
-    ApiError, Fields, Openapi, Operation, Refusal, Request, Response, Route, Shape, members, text,
+    ApiError, Fields, Openapi, Operation, Refusal, Request, Response, Route, Shape, like, members,
+    text,
 };
 use schemars::{JsonSchema, Schema, json_schema};
 use serde::Serialize;
@@ -69,7 +70,7 @@ members! {
 members! {
     struct Packed {
         /// Path of the pipeline in the archive.
-        ci_yaml: String = required(text(1..=PATH_CHARS_MAX)),
+        ci_yaml: String = required(like::path(1..=PATH_CHARS_MAX)),
         labels: Labels = inline(),
     }
 }

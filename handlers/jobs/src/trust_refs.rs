@@ -1,6 +1,6 @@
 //! `PUT /jobs/trusted-refs`: say whose caches all jobs of the organisation read.
 
-use guest::{ApiError, Openapi, Refusal, Request, Response, Route, jobs, list, members, text};
+use guest::{ApiError, Openapi, Refusal, Request, Response, Route, jobs, like, list, members};
 use serde_json::json;
 
 use crate::job;
@@ -49,7 +49,7 @@ members! {
     struct Body {
         /// Patterns of branches and tags, with `*`, `**` and `?`, as `main` or `release/*`; the whole `ref` of a job must
         /// fit. An empty list trusts none.
-        refs: Vec<String> = required(list(text(1..=REF_CHARS_MAX), 0..=REFS_MAX)),
+        refs: Vec<String> = required(list(like::ref_pattern(1..=REF_CHARS_MAX), 0..=REFS_MAX)),
     }
 }
 

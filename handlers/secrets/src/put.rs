@@ -2,7 +2,7 @@
 
 use guest::secrets::Secret;
 use guest::{
-    ApiError, Openapi, Refusal, Request, Response, Route, Shape, list, members, secrets, text,
+    ApiError, Openapi, Refusal, Request, Response, Route, Shape, like, list, members, secrets,
 };
 use schemars::{Schema, json_schema};
 use serde_json::{Value, json};
@@ -71,7 +71,7 @@ members! {
         value: String = required(Lines),
         /// Patterns of the job's `ref`, with `*`, `**` and `?`, as `main` or `release/*`: a job whose `ref` fits none
         /// is refused. An empty list is for all jobs. Left out: a secret that is there keeps its own.
-        refs: Option<Vec<String>> = optional(list(text(1..=REF_CHARS_MAX), 0..=REFS_MAX)),
+        refs: Option<Vec<String>> = optional(list(like::ref_pattern(1..=REF_CHARS_MAX), 0..=REFS_MAX)),
     }
 }
 

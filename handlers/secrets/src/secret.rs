@@ -8,6 +8,12 @@ use serde::Serialize;
 /// Session tokens are handed to jobs, which get what their pipelines name and nothing else.
 pub(crate) const CREDENTIALS: &[Credential] = &[Credential::ApiKey, Credential::UserSession];
 
+/// Longest name, in characters.
+const NAME_CHARS_MAX: usize = 64;
+
+/// Names as variables have them, without those of the server.
+const NAME_PATTERN: &str = "^(?!HOSTD_|BENCHPOD_)[A-Z][A-Z0-9_]*$";
+
 /// Who may write a pipeline that names secrets must know their names.
 pub(crate) const SEE: Option<&str> = Some("jobs:submit");
 
@@ -61,9 +67,11 @@ impl<'a> From<&'a Secret> for Record<'a> {
 
 /// Document the name in the path.
 pub(crate) fn describe_name(operation: &mut Operation) {
-    operation.path(
+    operation.path_like(
         "name",
         "Name of the secret: 1 to 64 of A-Z, 0-9 and `_`, beginning with a letter; not `HOSTD_…` or `BENCHPOD_…`.",
+        NAME_CHARS_MAX,
+        NAME_PATTERN,
     );
 }
 

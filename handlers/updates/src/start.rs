@@ -4,8 +4,8 @@
 use guest::form;
 use guest::updates::{Image, Terms};
 use guest::{
-    ApiError, Fields, Openapi, Refusal, Request, Response, Route, Shape, builds, members, nested,
-    selection, spelled, text, updates,
+    ApiError, Fields, Like, Openapi, Refusal, Request, Response, Route, Shape, alike, builds,
+    members, nested, selection, spelled, text, updates,
 };
 use serde_json::json;
 
@@ -89,11 +89,24 @@ members! {
         /// SHA-256 that the image must have.
         sha256: Option<String> = optional(spelled(64..=64, "0-9A-Fa-f")),
         /// Signature for the pod: base64url of 128 bytes.
-        signature: Option<String> = optional(spelled(SIGNATURE_CHARS, "A-Za-z0-9_=-")),
+        signature: Option<String> = optional(alike(SIGNATURE_CHARS, &SIGNATURE)),
         /// Version that the pod must say after the update; another one fails it.
         version: Option<String> = optional(text(1..=VERSION_CHARS_MAX)),
     }
 }
+
+static SIGNATURE: Like = Like {
+    pattern: "^[A-Za-z0-9_-]{170}[AEIMQUYcgkosw048]=?$",
+    fits: |text| {
+        let digits = text.strip_suffix('=').unwrap_or(text);
+        let is_digit = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
+        digits.len() == *SIGNATURE_CHARS.start()
+            && digits.bytes().all(is_digit)
+            && digits.ends_with(|last| "AEIMQUYcgkosw048".contains(last))
+    },
+    rule: "must be base64url of 128 bytes",
+    example: "AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyAhIiMkJSYnKCkqKywtLi8wMTIzNDU2Nzg5Ojs8PT4_QEFCQ0RFRkdISUpLTE1OT1BRUlNUVVZXWFlaW1xdXl9gYWJjZGVmZ2hpamtsbW5vcHFyc3R1dnd4eXp7fH1-f4A",
+};
 
 fn name() -> impl Shape<Value = String> {
     text(1..=NAME_CHARS_MAX)

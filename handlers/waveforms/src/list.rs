@@ -1,7 +1,7 @@
 //! `GET /bench/waveforms`: the organisation's waveforms, newest first.
 
 use guest::waveforms::{self, Page};
-use guest::{ApiError, Openapi, Request, Response, Route, integer, members, text};
+use guest::{ApiError, Openapi, Request, Response, Route, integer, like, members};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -10,9 +10,6 @@ use crate::waveform::{self, Record};
 /// Most waveforms on a page, and the number on one when the caller does not say: published clients
 /// read only one page.
 const LIMIT_MAX: u32 = 200;
-
-/// Longest cursor, in characters.
-const CURSOR_CHARS_MAX: usize = 128;
 
 pub(crate) const ROUTE: Route = Route {
     name: "waveforms.list",
@@ -37,7 +34,7 @@ pub(crate) const ROUTE: Route = Route {
 members! {
     struct Asked {
         /// `next_cursor` of the page before.
-        cursor: Option<String> = optional(text(1..=CURSOR_CHARS_MAX)),
+        cursor: Option<String> = optional(like::cursor()),
         /// Waveforms on a page.
         limit: u32 = or(integer(1..=LIMIT_MAX), LIMIT_MAX),
     }
@@ -83,9 +80,12 @@ mod tests {
     fn query() {
         let asked = parse(&get(&[], "")).unwrap();
         assert_eq!((asked.cursor, asked.limit), (None, 200));
-        let asked = parse(&get(&[], "limit=7&cursor=c")).unwrap();
-        assert_eq!((asked.cursor.as_deref(), asked.limit), (Some("c"), 7));
-        for query in ["limit=0", "limit=201", "cursor=", "page=1"] {
+        let asked = parse(&get(&[], "limit=7&cursor=01JGZ5V9T3N8W2K4Q7R6D1M0XC")).unwrap();
+        assert_eq!(
+            (asked.cursor.as_deref(), asked.limit),
+            (Some("01JGZ5V9T3N8W2K4Q7R6D1M0XC"), 7)
+        );
+        for query in ["limit=0", "limit=201", "cursor=", "cursor=c", "page=1"] {
             let refused = parse(&get(&[], query)).err();
             assert_eq!(refused.map(|error| error.status), Some(400), "{query}");
         }

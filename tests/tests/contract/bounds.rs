@@ -76,7 +76,7 @@ const OTHERWISE: &[(&str, &[&str], How, &str)] = &[
         "captures.start_measure",
         &["stimulus|2.samples_b64"],
         How::Read,
-        "base64",
+        "as many as the device has memory for",
     ),
     (
         "devices.update",
@@ -89,12 +89,6 @@ const OTHERWISE: &[(&str, &[&str], How, &str)] = &[
         &["swd_target"],
         How::Beyond,
         "a chip that hostd knows",
-    ),
-    (
-        "captures.list",
-        &["?cursor"],
-        How::Read,
-        "of the page before",
     ),
     (
         "captures.overview",
@@ -175,26 +169,12 @@ const OTHERWISE: &[(&str, &[&str], How, &str)] = &[
         How::Read,
         "a chip that is known",
     ),
-    ("emi.boards", &["?cursor"], How::Read, "of the page before"),
-    (
-        "emi.findings",
-        &["?cursor"],
-        How::Read,
-        "of the page before",
-    ),
-    (
-        "emi.projects",
-        &["?cursor"],
-        How::Read,
-        "of the page before",
-    ),
     (
         "emi.project_create",
         &["name"],
         How::Read,
         "as many as an organisation may have",
     ),
-    ("emi.runs", &["?cursor"], How::Read, "of the page before"),
     (
         "plugins.approve",
         &["*"],
@@ -203,7 +183,6 @@ const OTHERWISE: &[(&str, &[&str], How, &str)] = &[
     ),
     ("plugins.revoke", &["org"], How::Read, "an organisation"),
     ("plugins.configure", &["org"], How::Read, "an organisation"),
-    ("jobs.list", &["?cursor"], How::Read, "of the page before"),
     (
         "jobs.submit",
         &["form ci_yaml"],
@@ -227,18 +206,6 @@ const OTHERWISE: &[(&str, &[&str], How, &str)] = &[
         &["sha256", "signature", "form sha256", "form signature"],
         How::Read,
         "of the image",
-    ),
-    (
-        "waveforms.list",
-        &["?cursor"],
-        How::Read,
-        "of the page before",
-    ),
-    (
-        "waveforms.save_codes",
-        &["samples_b64"],
-        How::Read,
-        "base64",
     ),
     (
         "waveforms.save_recording",

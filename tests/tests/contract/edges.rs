@@ -35,6 +35,9 @@ const KNOWN: [&str; 23] = [
 /// The pattern of texts that may have any characters but those that control.
 const NO_CONTROL: &str = r"^[^\u0000-\u001f\u007f-\u009f]*$";
 
+/// Texts that paths, names, patterns, base64 and other forms may not be.
+const UNLIKELY: [&str; 8] = ["/", "..", "a/../b", "a**", "[a]", "A===", "AB==", "\\\":"];
+
 /// The letter of texts: more bytes than characters, so that a bound in bytes shows.
 const LETTER: &str = "é";
 
@@ -128,6 +131,8 @@ impl Edges {
             let fits = examples[0].as_str().expect("a text");
             self.outside
                 .extend([json!(""), json!(format!("{fits}\u{1}"))]);
+            // Of which each pattern excludes some.
+            self.outside.extend(UNLIKELY.map(Value::from));
             return;
         }
         let pattern = keywords.get("pattern");
