@@ -14,6 +14,7 @@ use std::time::Duration;
 pub use ::flash::chip_refusal;
 use ::flash::image::ImageError;
 use ::flash::{FlashError, Image, Inspection};
+use admission::Requester;
 use pods::{Pod, PodError, Session, SessionKind};
 use serde_json::json;
 use tokio::sync::{Semaphore, watch};
@@ -29,6 +30,7 @@ use blobs::Staged;
 
 mod job;
 mod link;
+mod look;
 mod outcome;
 mod state;
 
@@ -39,15 +41,13 @@ pub use outcome::{Ended, Failure, Outcome};
 pub use state::{Course, Phase, State};
 
 use job::Job;
+use look::Looks;
 
 /// Flashes remembered per device, including the running one.
 const REMEMBERED_MAX: usize = 16;
 
 /// Flashes that run at once; each has a thread and its firmware in memory.
 const RUNNING_MAX: usize = 16;
-
-/// Firmware files that are looked at at once; each is in memory.
-const INSPECTING_MAX: usize = 2;
 
 /// Largest firmware file, with the debug information that an ELF file may carry.
 pub const FILE_BYTES_MAX: u64 = 64 << 20;
@@ -130,7 +130,7 @@ pub enum FlashingError {
 pub struct Flashing {
     devices: Mutex<HashMap<String, VecDeque<Arc<Job>>>>,
     permits: Arc<Semaphore>,
-    inspecting: Semaphore,
+    looks: Looks,
     clock: Clock,
     uarts: Arc<Uarts>,
     registry: Arc<Devices>,
@@ -143,7 +143,7 @@ impl Flashing {
         Arc::new(Self {
             devices: Mutex::default(),
             permits: Arc::new(Semaphore::new(RUNNING_MAX)),
-            inspecting: Semaphore::new(INSPECTING_MAX),
+            looks: Looks::new(),
             clock,
             uarts,
             registry,
@@ -155,23 +155,17 @@ impl Flashing {
     ///
     /// # Errors
     /// The file makes no sense, the name means no chip or several, the file is not for it, or as many files are looked at
-    /// as may be.
+    /// as may be, in all or by the organisation, for as long as this may wait.
     pub async fn inspect(
         &self,
+        requester: Option<&Requester>,
         firmware: Firmware,
         target: Option<String>,
         load_address: Option<u32>,
     ) -> Result<Inspection, FlashingError> {
-        let _permit = self
-            .inspecting
-            .try_acquire()
-            .map_err(|_| FlashingError::Full)?;
-        let looked = tokio::task::spawn_blocking(move || {
-            let image = read(&firmware, load_address)?;
-            let found = ::flash::inspect(&image, target.as_deref(), load_address);
-            found.map_err(|error| invalid(blamed(&error), &error))
-        });
-        looked.await.unwrap_or_else(panicked)
+        self.looks
+            .at(requester, firmware, target, load_address)
+            .await
     }
 
     /// Check a request and start the flash.

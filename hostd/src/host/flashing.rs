@@ -3,6 +3,7 @@
 use std::io::ErrorKind;
 use std::sync::Arc;
 
+use admission::Requester;
 use pods::PodError;
 use wasmtime::component::{HasData, Resource, ResourceTable};
 
@@ -34,6 +35,7 @@ pub(super) struct View<'a> {
     door: Door<'a>,
     builds: &'a Builds,
     flashing: &'a Arc<Flashing>,
+    requester: Option<&'a Requester>,
 }
 
 impl HasData for View<'static> {
@@ -47,6 +49,7 @@ pub(super) fn link(linker: &mut CallLinker) -> wasmtime::Result<()> {
         door: Door::new(&state.data.context, &state.data.services),
         builds: &state.data.services.builds,
         flashing: &state.data.services.flashing,
+        requester: state.data.requester.as_ref(),
     })
 }
 
@@ -73,7 +76,9 @@ impl Host for View<'_> {
     ) -> Result<WitInspection, Error> {
         let firmware = self.uploaded(upload, name)?;
         let flashing = self.flashing;
-        let looked = flashing.inspect(firmware, target, load_address).await;
+        let looked = flashing
+            .inspect(self.requester, firmware, target, load_address)
+            .await;
         looked.map(inspection).map_err(|e| self.flashing_error(e))
     }
 
