@@ -103,10 +103,7 @@ impl w::Host for View<'_> {
             .list(self.job_caller()?.org(), filter, limit, cursor);
         let (jobs, has_more) = listed.await.map_err(|e| self.job_error(e))?;
         let next = jobs.last().filter(|_| has_more).map(|job| job.id.clone());
-        let told = jobs.iter().map(|job| w::Job {
-            message: self.jobs.message(job),
-            ..head(job)
-        });
+        let told = jobs.iter().map(|job| self.told_in_short(job));
         Ok((told.collect(), next))
     }
 
@@ -126,7 +123,7 @@ impl w::Host for View<'_> {
         let why = self.jobs.why(self.job_caller()?.org(), &id).await;
         let why = why.map_err(|e| self.job_error(e))?;
         Ok(w::Why {
-            job: self.told(&why.job).await?,
+            job: self.told_in_short(&why.job),
             runs: why.runs.into_iter().map(why_run).collect(),
         })
     }
@@ -241,13 +238,25 @@ impl w::Host for View<'_> {
 impl View<'_> {
     /// A job, what it waits for if it does, and what it recorded.
     async fn told(&mut self, job: &Job) -> Result<w::Job, w::Error> {
-        let recorded = self.captures.of_job(&job.org, &job.id).await;
+        let recorded = match job.attempts.iter().any(|attempt| attempt.device.is_some()) {
+            true => self.captures.of_job(&job.org, &job.id).await,
+            // What had no device recorded nothing.
+            false => Ok(Vec::new()),
+        };
         let recorded = recorded.map_err(|e| self.capture_error(e))?;
         Ok(w::Job {
             message: self.jobs.message(job),
             captures: job_captures(recorded).into_iter().map(captured).collect(),
             ..to_wit(job)
         })
+    }
+
+    /// As lists have it: without its runs, attempts and captures.
+    fn told_in_short(&self, job: &Job) -> w::Job {
+        w::Job {
+            message: self.jobs.message(job),
+            ..head(job)
+        }
     }
 
     fn job_caller(&self) -> Result<&Verified, w::Error> {
