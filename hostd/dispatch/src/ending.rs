@@ -54,10 +54,13 @@ impl Told {
     }
 }
 
-/// A fragment such as `the board said nothing` as a sentence.
+/// A fragment such as `the board said nothing` as a sentence. One that begins with the name of a file keeps it as it is.
 fn sentence(fragment: &str) -> String {
-    let mut chars = fragment.chars();
-    let first = chars.next().map(|first| first.to_uppercase());
+    let is_of_a_name = |c: char| c.is_ascii_digit() || "/._-*".contains(c);
+    let word = fragment.split_whitespace().next().unwrap_or_default();
+    let is_word = !word.trim_end_matches('.').contains(is_of_a_name);
+    let mut chars = fragment.chars().peekable();
+    let first = chars.next_if(|_| is_word).map(char::to_uppercase);
     let mut text: String = first.into_iter().flatten().chain(chars).collect();
     if !text.ends_with(['.', '!', '?']) {
         text.push('.');
@@ -175,6 +178,8 @@ mod tests {
     fn a_fragment_becomes_a_sentence() {
         assert_eq!(sentence("it hung; look why"), "It hung; look why.");
         assert_eq!(sentence("über"), "Über.");
+        assert_eq!(sentence("r/1.xml has none"), "r/1.xml has none.");
+        assert_eq!(sentence("report.xml: none"), "report.xml: none.");
         assert_eq!(sentence("Why?"), "Why?");
         assert_eq!(sentence(""), ".");
     }
