@@ -35,6 +35,20 @@ impl TrackRun {
         self.end()
     }
 
+    /// The points from `from` mm to `to` mm from its beginning: both ends, and the corners between them.
+    pub(crate) fn between(&self, from: f64, to: f64) -> Vec<Point> {
+        let mut points = vec![self.at(from)];
+        let mut distance = 0.0;
+        for line in &self.lines {
+            distance += line.length();
+            if from < distance && distance < to {
+                points.push(line.b);
+            }
+        }
+        points.push(self.at(to));
+        points
+    }
+
     /// The width of the line that is `distance` mm from its beginning, in mm.
     pub(crate) fn width_at(&self, mut distance: f64) -> f64 {
         for (line, width) in self.lines.iter().zip(&self.widths) {
@@ -192,6 +206,8 @@ mod tests {
             (Point::new(0.0, 0.0), Point::new(2.0, 3.0))
         );
         assert_eq!(found[0].at(1.5), Point::new(1.5, 0.0));
+        let corners = [(1.5, 0.0), (2.0, 0.0), (2.0, 2.0)].map(|(x, y)| Point::new(x, y));
+        assert_eq!(found[0].between(1.5, 4.0), corners);
     }
 
     #[test]

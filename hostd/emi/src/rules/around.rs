@@ -1,10 +1,11 @@
 //! Gaps of the planes under a run, and how the return current goes around them.
 
+use std::collections::BTreeMap;
+
 use super::Context;
 use super::transfer;
 use super::walk::{EDGE_MM_MAX, Ground, Under, copper, edge, merged, places};
-use crate::copper::{TrackRun, Way};
-use crate::geometry::Point;
+use crate::copper::{TrackRun, Way, nets_of};
 
 /// A stretch of a run without a plane.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,6 +17,8 @@ pub(super) struct Gap {
     pub(super) open: f64,
     pub(super) ends: Ends,
     pub(super) around: Around,
+    /// Whether a plane beside the run on its own layer carries the return current.
+    pub(super) is_beside: bool,
 }
 
 /// What is at the ends of a gap.
@@ -43,6 +46,10 @@ pub(super) struct Around {
 
 /// Copper and capacitors are looked through for ways up to this length, in mm.
 pub(super) const WAY_MM_MAX: f64 = 200.0;
+
+/// Planes so near beside a trace on its own layer carry its return, in mm, and those that are there for so much of a gap.
+pub(super) const BESIDE_MM: f64 = 1.0;
+pub(super) const BESIDE_PART: f64 = 0.8;
 
 /// Slots longer than this, from the trace to their end, do not count for more, in mm.
 const SLOT_MM_MAX: f64 = 25.0;
@@ -201,13 +208,49 @@ fn gap(context: &Context<'_>, run: &TrackRun, voids: &[Void], at_end: bool, enou
         };
         (ends, around)
     };
-    Gap {
+    let mut gap = Gap {
         from: first.from,
         to: last.to,
         open,
         ends,
         around,
+        is_beside: false,
+    };
+    if let Some(distance) = beside(context, run, &gap)
+        && open * distance < gap.around.loop_mm2
+    {
+        gap.is_beside = true;
+        gap.around.loop_mm2 = open * distance;
     }
+    gap
+}
+
+/// How far a plane is beside a run on its own layer where there is a gap below, in mm: on average, if it is one of a net that the
+/// planes before or after the gap have, and near enough almost everywhere.
+fn beside(context: &Context<'_>, run: &TrackRun, gap: &Gap) -> Option<f64> {
+    if context.planes.area(run.layer) <= 0.0 {
+        return None;
+    }
+    let (from, to) = (gap.from, gap.to);
+    let under = Under::Nothing;
+    let places = places(run, &Ground { from, to, under });
+    let ends = [from, to].map(|at| context.planes.beside(run.layer, run.at(at)));
+    let nets = nets_of(context.board, &ends.concat());
+    let reach = BESIDE_MM + run.width_at(from.midpoint(to)) / 2.0;
+    let mut near: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut sum = 0.0;
+    for place in &places {
+        for fill in context.planes.near(run.layer, *place, reach) {
+            if nets.contains(&context.board.fills[fill].net) {
+                *near.entry(fill).or_default() += 1;
+            }
+        }
+        let edge = context.planes.edge_on(run.layer, *place, reach);
+        sum += edge.unwrap_or(reach);
+    }
+    let most = near.into_values().max()? as f64;
+    let count = places.len() as f64;
+    (BESIDE_PART * count <= most).then_some(sum / count)
 }
 
 /// Whether the planes at two places of a run have a net in common.
@@ -362,11 +405,4 @@ fn estimated(context: &Context<'_>, run: &TrackRun, (from, to): (f64, f64), open
         is_estimated: true,
         ..Around::of(2.0 * edge, open * edge, run.width_at(from.midpoint(to)))
     }
-}
-
-/// The places of a gap, for the box around it.
-pub(super) fn spots(run: &TrackRun, gap: &Gap) -> Vec<Point> {
-    let under = Under::Nothing;
-    let (from, to) = (gap.from, gap.to);
-    places(run, &Ground { from, to, under })
 }

@@ -18,7 +18,9 @@ pub(super) static RULE: Rule = Rule {
               Estimate: L = μ0·h·d/w, h the height above the plane, d the distance, w the capacitor's pad. Capacitors: distance of \
               the ground pad to a via, copper to copper, or in a fill.",
     source: "inductance of a flat loop: Johnson & Graham 1993; distances as published by the EmbeddedCI analyzer",
-    severity: "warning from max_distance_mm on, critical from critical_distance_mm on; warning if a capacitor's ground pad has no via \
+    severity: "warning from max_distance_mm on, critical from critical_distance_mm on, if the pin takes the supply for certain: a pin \
+               whose type the file lacks, alone on one of several supplies, may be an input that is tied to it, and a pin that makes a \
+               supply takes none; warning if a capacitor's ground pad has no via \
                within max_ground_via_mm",
     validity: "parts U… and IC… with a pin on a supply and one on a ground; capacitors C…. Pins that the file calls inputs or outputs \
                are none of a supply",
@@ -109,7 +111,7 @@ fn worst_pin(scope: &Scope<'_>, index: usize, net: NetId) -> Option<Draft> {
     if value <= limit {
         return None;
     }
-    let severity = if critical < value {
+    let severity = if critical < value && is_certain(scope, index, pin) {
         Severity::Critical
     } else {
         Severity::Warning
@@ -135,6 +137,20 @@ fn worst_pin(scope: &Scope<'_>, index: usize, net: NetId) -> Option<Draft> {
         .net(net)
         .layer(scope.mount(index));
     Some(draft.footprint(index).measure(value, limit, "mm"))
+}
+
+/// Whether a pin takes a supply for certain: its type says so, or it is one of several on that supply, or the part has no other one.
+/// Else it may be an input that is tied to the supply. One that makes the supply takes none.
+fn is_certain(scope: &Scope<'_>, index: usize, pin: &Pad) -> bool {
+    let pads = || scope.pads_of_part(index);
+    let has_several = || pads().any(|pad| pad.net == pin.net && pad.number != pin.number);
+    let has_other =
+        || pads().any(|pad| pad.net != pin.net && scope.net(pad.net).kind == NetKind::Power);
+    match pin.pin {
+        Pin::PowerIn => true,
+        Pin::PowerOut => false,
+        Pin::Unknown | Pin::Signal => has_several() || !has_other(),
+    }
 }
 
 /// The nearest pad of a capacitor of the pin's supply.

@@ -1,5 +1,6 @@
 //! Layers of signals without a plane beside them.
 
+use super::around::{BESIDE_MM, BESIDE_PART};
 use super::{Assumption, Rule, Scope};
 use crate::board::LayerId;
 use crate::copper::whole;
@@ -33,12 +34,6 @@ const SIGNAL_MM: f64 = 20.0;
 
 /// A layer is a plane from this part of the board's area on.
 const PLANE_PART: f64 = 0.25;
-
-/// Planes so near beside a trace carry its return, in mm.
-const BESIDE_MM: f64 = 1.0;
-
-/// And if so much of the tracks has one, they carry that of the layer.
-const BESIDE_PART: f64 = 0.8;
 
 /// How much of the signals on a layer has a plane beside it on the layer itself, from 0 to 1.
 fn beside(scope: &Scope<'_>, layer: LayerId) -> f64 {

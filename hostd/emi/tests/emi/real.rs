@@ -1,6 +1,7 @@
 //! Boards of other people, which `cargo xtask emi-boards` fetches: they are read and checked, and what must not matter does
 //! not. Without them, each test says so and does nothing.
 
+mod critical;
 mod rewrite;
 
 use std::collections::BTreeMap;
@@ -16,15 +17,23 @@ use rewrite::{Change, rewritten};
 const DEMOS: &str = "kicad-demos/usr/share/kicad/demos";
 const EDEA: &str = "edea/edea-0.8.4/tests/kicad_projects";
 
+/// Where the boards are.
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/emi-boards")
+}
+
+#[expect(clippy::print_stderr, reason = "says why nothing was tested")]
+fn skipped(why: &str) {
+    eprintln!("skipped: {why}; `cargo xtask emi-boards` fetches it");
+}
+
 /// The bytes of a board, or `None` with a line on standard error.
 fn bytes(path: &str) -> Option<Vec<u8>> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/emi-boards");
-    let found = std::fs::read(folder.join(path));
-    #[expect(clippy::print_stderr, reason = "says why nothing was tested")]
-    if found.is_err() {
-        eprintln!("skipped: there is no {path}; `cargo xtask emi-boards` fetches it");
+    let found = std::fs::read(folder().join(path)).ok();
+    if found.is_none() {
+        skipped(&format!("there is no {path}"));
     }
-    found.ok()
+    found
 }
 
 fn check(text: &[u8], settings: &Settings) -> Report {

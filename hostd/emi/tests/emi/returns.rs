@@ -261,6 +261,55 @@ fn a_clock_goes_on_behind_its_resistor() {
 }
 
 #[test]
+fn ground_beside_a_trace_carries_its_return_over_a_gap() {
+    let slot = over_hole(1.5, 18.0);
+    let pour = |to: f64| {
+        slot.clone()
+            .fill("GND", "F.Cu", plate((5.0, 20.3), (to, 30.0)))
+            .via("GND", (7.0, 25.0))
+    };
+    assert_eq!(gap(&slot).severity, Severity::Critical);
+    let found = gap(&pour(55.0));
+    assert!(
+        found.detail.contains("a plane beside it on F.Cu carries"),
+        "{}",
+        found.detail
+    );
+    // 1.5 mm · 0.3 mm.
+    assert!(
+        (found.value.unwrap() - 0.45).abs() < 1e-3,
+        "{:?}",
+        found.value
+    );
+    assert_eq!(found.severity, Severity::Warning);
+    assert!(emission(&pour(55.0)) < emission(&slot));
+    // One that ends at the gap, or is of another net, carries nothing over it.
+    assert_eq!(gap(&pour(29.0)).severity, Severity::Critical);
+    let other = slot
+        .clone()
+        .fill("+3V3", "F.Cu", plate((5.0, 20.3), (55.0, 30.0)));
+    assert_eq!(gap(&other).severity, Severity::Critical);
+}
+
+#[test]
+fn the_box_of_a_gap_has_all_of_it() {
+    let bent = [(10.0, 20.0), (30.0, 20.0), (30.0, 24.1), (50.0, 24.1)];
+    let slot = ((28.0, 5.0), (32.0, 35.0));
+    let sheet = four_layers()
+        .fill(
+            "GND",
+            "In1.Cu",
+            plate_with_hole((0.5, 0.5), (59.5, 39.5), slot),
+        )
+        .track("SCK", "F.Cu", &bent);
+    let found = gap(&sheet);
+    let [left, low, right, high] = found.bbox.unwrap();
+    for (value, expected) in [(left, 28.0), (right, 32.0), (high - low, 4.1)] {
+        assert!((value - expected).abs() < 1e-3, "{:?}", found.bbox);
+    }
+}
+
+#[test]
 fn ground_beside_a_trace_on_its_own_layer_carries_its_return() {
     let sheet = |pour: bool| {
         let bare = four_layers().track("SCK", "F.Cu", &[(10.0, 20.0), (50.0, 20.0)]);

@@ -99,6 +99,40 @@ fn inputs_that_are_tied_to_a_supply_need_no_capacitor() {
 }
 
 #[test]
+fn a_pin_that_may_be_an_input_is_not_critical() {
+    let sheet = |pins: &[(&'static str, &'static str)]| {
+        let mut pads = vec![pad("1", (0.0, 0.0), "GND")];
+        for (index, (net, kind)) in pins.iter().enumerate() {
+            pads.push(pin(["2", "3", "4"][index], 1.0 + index as f64, net, kind));
+        }
+        let near = |net| two(net, "GND");
+        four_layers()
+            .plane("GND", "In1.Cu")
+            .part("U1", "BQ25792", (20.0, 10.0), pads)
+            .part("C1", "100n", (22.0, 11.0), near("VBUS"))
+            .part("C2", "100n", (50.0, 20.0), near("+3V3"))
+            .via("GND", (23.3, 11.0))
+            .via("GND", (51.3, 20.0))
+            .finds("decoupling")
+            .first()
+            .map(|f| f.severity)
+    };
+    // One of several supplies, and nothing says what the pin does there.
+    assert_eq!(
+        sheet(&[("VBUS", ""), ("+3V3", "")]),
+        Some(Severity::Warning)
+    );
+    assert_eq!(sheet(&[("+3V3", "power_out")]), Some(Severity::Warning));
+    for certain in [
+        &[("VBUS", ""), ("+3V3", "power_in")][..],
+        &[("VBUS", ""), ("+3V3", ""), ("+3V3", "")],
+        &[("+3V3", "")],
+    ] {
+        assert_eq!(sheet(certain), Some(Severity::Critical), "{certain:?}");
+    }
+}
+
+#[test]
 fn pads_of_one_number_are_one_pin() {
     let regulator = |tab: &'static str| {
         let pads = vec![
