@@ -2,6 +2,7 @@
 //! not. Without them, each test says so and does nothing.
 
 mod critical;
+mod remeasured;
 mod rewrite;
 
 use std::collections::BTreeMap;
