@@ -96,6 +96,18 @@ pub struct Import<'a> {
     notes: Vec<String>,
 }
 
+/// The rate that a caller asks for.
+fn asked(rate_hz: Option<f64>) -> Result<Option<Known>, ImportError> {
+    let known = |hz| {
+        let rate = Rate::of_hz(hz).ok_or(ImportError::Rate { hz })?;
+        Ok(Known {
+            rate,
+            samples: None,
+        })
+    };
+    rate_hz.map(known).transpose()
+}
+
 impl<'a> Import<'a> {
     /// Recognise a file, and look through it. `bytes` is the whole file, best memory-mapped.
     ///
@@ -115,14 +127,7 @@ impl<'a> Import<'a> {
         let (has_logic, has_analog) = (!choice.logic.is_empty(), choice.analog.is_some());
         source.choose(&choice);
         let shape = source.shape().clone();
-        let asked = match options.rate_hz.filter(|_| !shape.is_sampled) {
-            Some(hz) => Some(Rate::of_hz(hz).ok_or(ImportError::Rate { hz })?),
-            None => None,
-        };
-        let asked = asked.map(|rate| Known {
-            rate,
-            samples: None,
-        });
+        let asked = asked(options.rate_hz.filter(|_| !shape.is_sampled))?;
         let mut survey = Survey::new(shape.tick);
         let wanted = Wanted {
             logic: has_logic && !shape.is_sampled,

@@ -194,6 +194,7 @@ mod tests {
         let (full, offset, is_exact) = scale_of(&counts.map(|count| count * step));
         assert!((full / 65_536.0 - step).abs() < 1e-12 && offset == 0.0 && is_exact);
         // As 32-bit floats, around 0.
+        #[expect(clippy::cast_possible_truncation, reason = "that is what is meant")]
         let floats =
             [-2048.0, -7.0, 0.0, 3.0, 2047.0].map(|count: f64| f64::from((count * step) as f32));
         assert!(scale_of(&floats).2);

@@ -135,12 +135,9 @@ impl Source for Session<'_> {
 
     fn choose(&mut self, choice: &Choice) {
         self.choice = choice.clone();
-        self.shape.analog_rate = choice.analog.and_then(|channel| {
-            let samples = self.archive.analog()[channel].samples();
-            Some(Known {
-                rate: self.shape.tick,
-                samples: Some(samples),
-            })
+        self.shape.analog_rate = choice.analog.map(|channel| Known {
+            rate: self.shape.tick,
+            samples: Some(self.archive.analog()[channel].samples()),
         });
     }
 

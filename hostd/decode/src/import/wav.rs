@@ -32,32 +32,41 @@ pub(super) struct Wave<'a> {
     offset: usize,
 }
 
+/// What a file may lack.
+const FORMAT: &str = "the format of a WAV file";
+
+fn damaged(what: &'static str) -> ImportError {
+    ImportError::Damaged { what }
+}
+
+/// The format and the samples of a file.
+fn chunks(bytes: &[u8]) -> Result<(&[u8], &[u8]), ImportError> {
+    let mut rest = bytes.get(12..).unwrap_or_default();
+    let mut format = None;
+    let data = loop {
+        let (head, body) = rest
+            .split_at_checked(8)
+            .ok_or(damaged("the samples of a WAV file"))?;
+        let size = [head[4], head[5], head[6], head[7]];
+        // Programs that write to a pipe do not know the size.
+        let size = usize::try_from(u32::from_le_bytes(size))
+            .unwrap_or(usize::MAX)
+            .min(body.len());
+        match &head[..4] {
+            b"fmt " => format = Some(&body[..size]),
+            b"data" => break &body[..size],
+            _ => {}
+        }
+        rest = body.get(size + size % 2..).unwrap_or_default();
+    };
+    Ok((format.ok_or(damaged(FORMAT))?, data))
+}
+
 impl<'a> Wave<'a> {
     pub(super) fn open(bytes: &'a [u8], limits: &Limits) -> Result<Self, ImportError> {
-        let mut rest = bytes.get(12..).unwrap_or_default();
-        let mut format = None;
-        let damaged = |what| ImportError::Damaged { what };
-        let data = loop {
-            let (head, body) = rest
-                .split_at_checked(8)
-                .ok_or(damaged("the samples of a WAV file"))?;
-            let size = [head[4], head[5], head[6], head[7]];
-            // Programs that write to a pipe do not know the size.
-            let size = usize::try_from(u32::from_le_bytes(size))
-                .unwrap_or(usize::MAX)
-                .min(body.len());
-            match &head[..4] {
-                b"fmt " => format = Some(&body[..size]),
-                b"data" => break &body[..size],
-                _ => {}
-            }
-            rest = body.get(size + size % 2..).unwrap_or_default();
-        };
-        let format = format.ok_or(damaged("the format of a WAV file"))?;
+        let (format, data) = chunks(bytes)?;
         let word = |at: usize| {
-            let bytes = format
-                .get(at..at + 2)
-                .ok_or(damaged("the format of a WAV file"));
+            let bytes = format.get(at..at + 2).ok_or(damaged(FORMAT));
             bytes.map(|bytes| u16::from_le_bytes([bytes[0], bytes[1]]))
         };
         let tag = match word(0)? {

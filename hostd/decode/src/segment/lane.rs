@@ -248,7 +248,7 @@ impl Lane {
 
     /// Whether toggle number `number` of the list is an edge of this kind: they alternate.
     fn is_wanted(&self, number: usize, edge: Edge) -> bool {
-        let rises = self.level ^ (number % 2 == 0);
+        let rises = self.level ^ number.is_multiple_of(2);
         match edge {
             Edge::Rising => rises,
             Edge::Falling => !rises,

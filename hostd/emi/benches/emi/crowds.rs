@@ -23,7 +23,7 @@ const CROWDS: [Crowd; 6] = [
 ];
 
 /// Measures all of them, at a part of their size if `divisor` is above 1.
-pub fn measure(divisor: usize) {
+pub(crate) fn measure(divisor: usize) {
     println!(
         "{:<44} {:>8} {:>9} {:>9} {:>6}",
         "crowd", "count", "a quarter", "all", "ratio"
