@@ -102,6 +102,36 @@ fn a_check_ends_in_time_and_says_what_is_missing() {
 }
 
 #[test]
+fn what_takes_too_much_memory_is_ended_and_says_so() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.kicad_pcb");
+    // What is read of points takes far more than their text; the other file is long and empty.
+    let points = "(xy 1 1)".repeat(4_000_000);
+    let text = format!("(kicad_pcb (version 20240108) (zone (filled_polygon (pts {points}))))");
+    fs::write(&path, text).unwrap();
+    let long = dir.path().join("long.kicad_pcb");
+    let file = fs::File::create(&long).unwrap();
+    file.set_len(190_000_000).unwrap();
+    for path in [&path, &long] {
+        let ran = check(path, &["--memory-limit", "256MiB"]);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{}", ran.err);
+        assert!(
+            ran.err.contains("it takes more than 256 MiB of memory")
+                && ran.err.contains("--memory-limit"),
+            "{}",
+            ran.err
+        );
+        assert!(!ran.err.contains("allocation of"), "{}", ran.err);
+    }
+    let ran = check(&board(), &["--memory-limit", "4GiB"]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    for wrong in ["1MiB", "512", "100TiB"] {
+        let ran = check(&board(), &["--memory-limit", wrong]);
+        assert_eq!(ran.code, 2, "{wrong}: {}", ran.err);
+    }
+}
+
+#[test]
 fn what_lies_beside_the_board_is_read() {
     let dir = tempfile::tempdir().unwrap();
     let copy = dir.path().join("slot.kicad_pcb");

@@ -53,4 +53,6 @@ pub use spec::{
 };
 pub use stage::{entry, relay_fuzz};
 pub use usage::{COUNTED_DEPTH_MAX, COUNTED_ENTRIES_MAX, ENTRY_BYTES, Usage, disk_use};
-pub use worker::{LimitHit, REASON_BYTES_MAX, Worker, WorkerError, WorkerLimits, confine};
+pub use worker::{
+    LimitHit, REASON_BYTES_MAX, Worker, WorkerError, WorkerLimits, confine, lacks_memory,
+};

@@ -21,6 +21,7 @@ mod child;
 mod confine;
 mod folder;
 
+pub use child::lacks_memory;
 pub use confine::confine;
 
 /// Bytes of standard error that are kept.

@@ -67,7 +67,7 @@ pub use predicate::{Capabilities, Capability, Mismatch, Predicate, Requirements,
 pub use problem::{Code, Problem, Report};
 pub use scalars::check_secret_name;
 pub use schema::schema;
-pub use units::parse_time;
+pub use units::{parse_size, parse_time};
 
 use caps::DEFAULTS;
 use definition::Definition;

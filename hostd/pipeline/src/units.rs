@@ -32,6 +32,14 @@ pub fn parse_time(text: &str) -> Result<std::time::Duration, String> {
     quantity(text, TIMES, "500ms or 30m").map(std::time::Duration::from_millis)
 }
 
+/// Reads a size as pipelines have it, for options of a command line, in bytes: `512MiB`, `4GiB`. It is more than 0.
+///
+/// # Errors
+/// A sentence that says what to write.
+pub fn parse_size(text: &str) -> Result<u64, String> {
+    read(text, SIZES, "512MiB or 4GiB")
+}
+
 /// Reads a whole number with one of `units` that is more than 0.
 fn read(text: &str, units: &[Unit], examples: &str) -> Result<u64, String> {
     match quantity(text, units, examples) {
@@ -216,7 +224,7 @@ impl Visitor<'_> for Written {
 mod tests {
     use std::time::Duration;
 
-    use super::parse_time;
+    use super::{parse_size, parse_time};
 
     #[test]
     fn options_take_the_times_of_pipelines() {
@@ -239,6 +247,20 @@ mod tests {
             ("-1s", "500ms or 30m"),
         ] {
             let refused = parse_time(text).unwrap_err();
+            assert!(refused.contains(says), "{text}: {refused}");
+        }
+    }
+
+    #[test]
+    fn options_take_the_sizes_of_pipelines() {
+        assert_eq!(parse_size("512MiB"), Ok(512 << 20));
+        assert_eq!(parse_size("4GiB"), Ok(4 << 30));
+        for (text, says) in [
+            ("512", "512 of what?"),
+            ("0MiB", "more than 0"),
+            ("1MB", "`MB` is no unit"),
+        ] {
+            let refused = parse_size(text).unwrap_err();
             assert!(refused.contains(says), "{text}: {refused}");
         }
     }

@@ -1,5 +1,6 @@
 //! `hostd emi check BOARD` and `hostd emi diff OLD NEW`: findings in boards, without a server.
 
+mod bounded;
 mod check;
 mod deadline;
 mod diff;
@@ -10,6 +11,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
+use base::config::EmiConfig;
 use clap::{Subcommand, ValueEnum};
 use emi::Severity;
 
@@ -52,8 +54,8 @@ pub enum EmiCommand {
     /// Beside the board, or in its zip, its project (net classes) and emi.rules.yaml are read, too. docs/emi-rules.md has
     /// what is looked for, and what can be set.
     ///
-    /// Exit code: 0 nothing as bad as --fail-on says, 1 there is, 2 the command line or a file is wrong, 5 the time limit was
-    /// over, and nothing so bad was found until then.
+    /// Exit code: 0 nothing as bad as --fail-on says, 1 there is, 2 the command line or a file is wrong, or the board takes more
+    /// memory than --memory-limit says, 5 the time limit was over, and nothing so bad was found until then.
     Check(Check),
     /// Compare two reports of a board, as `hostd emi check --format json` writes them: new, gone and kept findings
     ///
@@ -88,6 +90,11 @@ impl EmiCommand {
     /// # Errors
     /// None; the exit code says it.
     pub fn run(&self, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+        let memory_bytes = self.memory_bytes();
+        if !bounded::is_inside() {
+            return Ok(bounded::run(memory_bytes).unwrap_or_else(|trouble| trouble.tell()));
+        }
+        bounded::confine(memory_bytes)?;
         let ended = match self {
             Self::Check(check) => check.run(out),
             Self::Diff(diff) => diff.run(out).map(|is_met| match is_met {
@@ -99,6 +106,15 @@ impl EmiCommand {
             Err(error) => Trouble::Asked(error).tell(),
             Ok(ended) => ended.code(),
         })
+    }
+
+    /// The memory that it may take: what is asked for, or as much as a server of default settings lets a run take.
+    fn memory_bytes(&self) -> u64 {
+        let usual = || u64::from(EmiConfig::default().memory_mib_max) << 20;
+        match self {
+            Self::Check(check) => check.memory_limit.unwrap_or_else(usual),
+            Self::Diff(_) => usual(),
+        }
     }
 }
 

@@ -340,6 +340,12 @@ fn is_passing(error: &io::Error) -> bool {
     )
 }
 
+/// Whether what a process said before it ended is that there is no memory.
+#[must_use]
+pub fn lacks_memory(reason: &str) -> bool {
+    NO_MEMORY.iter().any(|words| reason.contains(words))
+}
+
 fn judge(limits: &WorkerLimits, status: ExitStatus, reason: &[u8]) -> Result<(), WorkerError> {
     if status.success() {
         return Ok(());
@@ -350,7 +356,7 @@ fn judge(limits: &WorkerLimits, status: ExitStatus, reason: &[u8]) -> Result<(),
     if status.signal() == Some(Signal::XCPU.as_raw()) {
         return Err(WorkerError::Limit(LimitHit::Cpu(limits.cpu_s)));
     }
-    if NO_MEMORY.iter().any(|words| reason.contains(words)) {
+    if lacks_memory(&reason) {
         let mib = limits.memory_bytes >> 20;
         return Err(WorkerError::Limit(LimitHit::Memory(mib)));
     }

@@ -1,6 +1,6 @@
 //! `hostd emi check BOARD`: a board, looked through.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use emi::{
     Artifact, Clock, Limits, Observer, OpenError, RULES_FILE, Report, RulesFile, Settings,
     Severity, Source, SourceFile, Stored, kicad, quantity,
 };
-use pipeline::parse_time;
+use pipeline::{parse_size, parse_time};
 
 use super::deadline::Deadline;
-use super::{Ended, FailOn, read, write};
+use super::{Ended, FailOn, bounded, read, write};
 
 /// The extension of KiCad's projects.
 const PROJECT: &str = "kicad_pro";
@@ -39,6 +39,10 @@ pub struct Check {
     /// Then the report has what the rules that had ended found, and says which are missing
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     time_limit: Option<Duration>,
+    /// Take so much memory at most, such as 4GiB; as much as a run of a server of default settings if left out
+    /// (emi.memory_mib_max)
+    #[arg(long, value_name = "SIZE", value_parser = memory_limit)]
+    pub(super) memory_limit: Option<u64>,
     /// From which severity on findings make the exit code 1
     #[arg(long, value_enum, default_value_t = FailOn::Critical)]
     fail_on: FailOn,
@@ -95,7 +99,7 @@ impl Check {
         let usual = || Duration::from_secs(u64::from(EmiConfig::default().run_s_max));
         let deadline = Deadline::after(self.time_limit.unwrap_or_else(usual))?;
         let stages = Stages {
-            is_shown: io::stderr().is_terminal(),
+            is_shown: bounded::is_shown(),
             deadline: &deadline,
         };
         let Some(checked) = self.check(&stages)? else {
@@ -211,6 +215,17 @@ impl Checked {
                 .with_context(|| format!("write {}", path.display()))?;
         }
         Ok(())
+    }
+}
+
+/// A limit that this program can work within.
+fn memory_limit(text: &str) -> Result<u64, String> {
+    let bytes = parse_size(text)?;
+    let mib = EmiConfig::MEMORY_MIB;
+    let range = u64::from(*mib.start()) << 20..=u64::from(*mib.end()) << 20;
+    match range.contains(&bytes) {
+        true => Ok(bytes),
+        false => Err(format!("write {}MiB to {}MiB", mib.start(), mib.end())),
     }
 }
 

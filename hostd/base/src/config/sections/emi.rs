@@ -8,9 +8,6 @@ use serde::{Deserialize, Serialize};
 /// Largest upload that may be allowed, in MiB: less than what a zip without extensions may hold.
 const UPLOAD_MIB: RangeInclusive<u32> = 1..=2047;
 
-/// Memory of a run that makes sense, in MiB.
-const MEMORY_MIB: RangeInclusive<u32> = 256..=65_536;
-
 /// What one organisation may keep, in MiB: without room for anything, nothing could be uploaded; 1 TiB at most.
 const QUOTA_MIB: RangeInclusive<u32> = 1..=1_048_576;
 
@@ -65,6 +62,9 @@ impl Default for EmiConfig {
 }
 
 impl EmiConfig {
+    /// Memory of a run that makes sense, in MiB.
+    pub const MEMORY_MIB: RangeInclusive<u32> = 256..=65_536;
+
     /// The first invalid key, and its rule.
     pub(in crate::config) fn check(&self) -> Result<(), (&'static str, String)> {
         let bounds = [
@@ -73,7 +73,7 @@ impl EmiConfig {
             ("emi.entries_max", 1..=1_000_000, self.entries_max),
             ("emi.run_s_max", 1..=86_400, self.run_s_max),
             ("emi.solve_s_max", 1..=86_400, self.solve_s_max),
-            ("emi.memory_mib_max", MEMORY_MIB, self.memory_mib_max),
+            ("emi.memory_mib_max", Self::MEMORY_MIB, self.memory_mib_max),
             ("emi.running_max", 1..=64, self.running_max),
             ("emi.queued_max", 1..=10_000, self.queued_max),
             (
