@@ -1,4 +1,5 @@
 //! Files of other tools: what becomes of their channels, times and values, and of everything that is no such file.
+#![allow(clippy::unwrap_used, reason = "helpers of tests end them")]
 
 #[path = "support/traffic.rs"]
 #[allow(dead_code, reason = "the equality tests use all of it")]

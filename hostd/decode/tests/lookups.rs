@@ -76,6 +76,7 @@ fn is_wanted(level: bool, edge: Edge) -> bool {
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "one comparison after another")]
 fn compare(segment: &Segment<'_>, samples: &[u8], rounds: usize, seed: u64) {
     let count = samples.len() as u64;
     let mut rng = Rng::new(seed);

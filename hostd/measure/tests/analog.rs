@@ -1,4 +1,5 @@
 //! Analog channels: signals whose measurements are known.
+#![allow(clippy::unwrap_used, reason = "helpers of tests end them")]
 
 use std::f64::consts::TAU;
 

@@ -1,4 +1,5 @@
 //! Logic channels: known signals, and random ones against a walk over all samples.
+#![allow(clippy::unwrap_used, reason = "helpers of tests end them")]
 
 use decode::segment::{Encoder, EncoderSpec, Segment};
 use measure::{Digital, Stats, digital, digital_while};

@@ -53,18 +53,7 @@ pub(crate) fn wanted(rule: &Rule) -> String {
             each(rule.when),
             rule.after
         ),
-        Kind::I2c(rule) => {
-            let word = if rule.answered {
-                "answered"
-            } else {
-                "not answered"
-            };
-            let when = match rule.when {
-                When::Always => "each time",
-                When::Once => "once",
-            };
-            format!("address {:#04x} {word} {when}", rule.address())
-        }
+        Kind::I2c(rule) => wanted_i2c(rule),
         Kind::Bytes(rule) => {
             let to = rule.address().map(|address| format!(" to {address:#04x}"));
             let often = bounds(some(rule.min()), rule.max(), "times");
@@ -102,23 +91,38 @@ pub(crate) fn wanted(rule: &Rule) -> String {
             format!("{} {is} {} after {after}", rule.channel, rule.at)
         }
         Kind::Analog(rule) => format!("{} {}", rule.channel, bounds(rule.min, rule.max, "")),
-        Kind::Settles(rule) => {
-            let after = rule.after.as_ref().map(|edge| format!(" of `{edge}`"));
-            format!(
-                "{} at {} ± {} within {}{}",
-                rule.channel,
-                rule.to,
-                rule.tolerance,
-                rule.within,
-                after.unwrap_or_default()
-            )
-        }
+        Kind::Settles(rule) => wanted_settles(rule),
         Kind::Golden(rule) => format!("the signals of {}", rule.file()),
     };
     let from = rule.from().map(|time| format!(", from {time} on"));
     let to = rule.to().map(|time| format!(", up to {time}"));
     let where_to = from.unwrap_or_default() + &to.unwrap_or_default();
     (what.trim_end().to_owned() + &where_to).replace("  ", " ")
+}
+
+fn wanted_i2c(rule: &pipeline::rules::I2c) -> String {
+    let word = if rule.answered {
+        "answered"
+    } else {
+        "not answered"
+    };
+    let when = match rule.when {
+        When::Always => "each time",
+        When::Once => "once",
+    };
+    format!("address {:#04x} {word} {when}", rule.address())
+}
+
+fn wanted_settles(rule: &pipeline::rules::Settles) -> String {
+    let after = rule.after.as_ref().map(|edge| format!(" of `{edge}`"));
+    format!(
+        "{} at {} ± {} within {}{}",
+        rule.channel,
+        rule.to,
+        rule.tolerance,
+        rule.within,
+        after.unwrap_or_default()
+    )
 }
 
 fn each(when: When) -> &'static str {

@@ -1,5 +1,6 @@
 //! Rules on captures that are made here: each kind holds and fails by one sample, is what a naive evaluator says, and has its
 //! picture.
+#![allow(clippy::unwrap_used, reason = "helpers of tests end them")]
 
 mod bus;
 mod golden;

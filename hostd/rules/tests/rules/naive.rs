@@ -10,6 +10,7 @@ use crate::support::Samples;
 type Edge = (i128, bool);
 
 /// What a rule comes to; none: it cannot be judged.
+#[expect(clippy::too_many_lines, reason = "one kind of rule after another")]
 pub(crate) fn holds(samples: &Samples, rule: &Rule) -> Option<bool> {
     let view = View::new(samples, rule)?;
     match rule.kind() {

@@ -206,7 +206,8 @@ fn displaced(pair: &Pair<'_>, window: &Window, wanted: Due, edge: Edge, course: 
 
 fn missing(pair: &Pair<'_>, window: &Window, wanted: Due, course: &mut Course) {
     let is_outside = wanted.at < window.from - window.most || window.to + window.most <= wanted.at;
-    if !window.judges(wanted.at) && !(window.is_whole && is_outside) {
+    let is_due = window.judges(wanted.at) || window.is_whole && is_outside;
+    if !is_due {
         return;
     }
     let range = pair.lane.range;
