@@ -193,6 +193,37 @@ rules:
 }
 
 #[test]
+fn analog_values_of_a_table_are_judged() {
+    let desk = Desk::new();
+    let rows: String = (0..100)
+        .map(|at| {
+            format!(
+                "{},{}\n",
+                f64::from(at) / 1e6,
+                if at < 30 { 0.1 } else { 3.3 }
+            )
+        })
+        .collect();
+    desk.write("rail.csv", &format!("time_s,RAIL\n{rows}"));
+    desk.write(
+        "rules.yaml",
+        "version: 1
+rules:
+  - { name: in time, settles: { channel: RAIL, to: 3.3V, tolerance: 1%, within: 30us } }
+  - { name: too late, settles: { channel: RAIL, to: 3.3V, tolerance: 1%, within: 29us } }
+  - { name: never higher, analog: { channel: RAIL, max: 3.31V } }
+",
+    );
+    let (code, told) = desk.told(&["assert", "rail.csv", "rules.yaml"]);
+    assert_eq!(code, 1, "{told}");
+    assert!(
+        told.starts_with("ok    in time: there after 30 us\nFAIL  too late: there after 30 us\n"),
+        "{told}"
+    );
+    assert!(told.contains("ok    never higher: "), "{told}");
+}
+
+#[test]
 fn what_is_wrong_is_told_with_the_exit_code_2() {
     let desk = Desk::new();
     sr(&desk.path("a.sr"), &boot(10));
@@ -226,7 +257,7 @@ fn what_is_wrong_is_told_with_the_exit_code_2() {
         (["empty.sr", "rules.yaml"], "the file is empty"),
         (
             ["text.sr", "rules.yaml"],
-            "failed to read text.sr, which is no .sr file",
+            "failed to read text.sr, which is no capture that is known",
         ),
     ] {
         let (code, told) = desk.told(&["assert", args[0], args[1]]);

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use jobs::{BenchError, Judging, Ruled, Ruling, Until};
-use lab::captures::reader::Reader;
+use lab::captures::reader::{ReadError, Reader};
 use rules::{Analog, Capture, EvaluateError, Goldens, Logic, Verdict, evaluate, picture};
 use store::captures::ChannelRecord;
 
@@ -30,7 +30,10 @@ impl Rig {
             let added = goldens.add(name, bytes);
             added.map_err(|error| BenchError::Refused(format!("use {name}: {error}")))?;
         }
-        let capture = view(&reader, judging)?;
+        let names = judging.names.iter();
+        let names = names.map(|(name, meant)| (name.as_str(), meant.as_str()));
+        let capture = view(&reader, &|channel| given(channel, judging), names);
+        let capture = capture.map_err(|error| lost(&error))?;
         let stop = || until.cancel.is_set() || until.at <= Instant::now();
         let failed = |error: &EvaluateError| match error {
             EvaluateError::Late if until.cancel.is_set() => BenchError::Cancelled,
@@ -68,33 +71,35 @@ impl Rig {
     }
 }
 
-/// A capture whose channels have the names that its step gave them, and those of the pod besides.
-fn view<'r>(reader: &'r Reader, judging: &Judging<'_>) -> Result<Capture<'r>, BenchError> {
-    let record = reader.record();
-    let failed = |error| lost(&error);
-    let logic = record
-        .channels
-        .iter()
-        .filter(|channel| channel.la.is_some());
-    let names: Vec<(&str, &str)> = logic
-        .map(|channel| (channel.name.as_str(), given(channel, judging)))
+/// A stored capture for rules. Its channels have the names that are `given` them, or their own, and those of the pod
+/// besides; `names` are more of them, each with the one that it stands for.
+///
+/// # Errors
+/// A file of it is damaged.
+pub fn view<'r, 'n>(
+    reader: &'r Reader,
+    given: &dyn Fn(&ChannelRecord) -> Option<String>,
+    names: impl IntoIterator<Item = (&'n str, &'n str)>,
+) -> Result<Capture<'r>, ReadError> {
+    let channels = || reader.record().channels.iter();
+    let logic = channels().filter(|channel| channel.la.is_some());
+    let pod: Vec<(&str, String)> = logic
+        .map(|channel| {
+            let own = given(channel).unwrap_or_else(|| channel.name.clone());
+            (channel.name.as_str(), own)
+        })
         .collect();
     let logic = match reader.has_logic() {
         true => {
-            let own = names.iter().map(|(_, own)| (*own).to_owned());
-            let segment = reader.logic().map_err(failed)?;
-            Some(Logic::new(segment, own.collect()))
+            let own = pod.iter().map(|(_, own)| own.clone());
+            Some(Logic::new(reader.logic()?, own.collect()))
         }
         false => None,
     };
     let mut analog = Vec::new();
-    for channel in record
-        .channels
-        .iter()
-        .filter(|channel| channel.la.is_none())
-    {
+    for channel in channels().filter(|channel| channel.la.is_none()) {
         analog.push(Analog {
-            segment: reader.analog().map_err(failed)?,
+            segment: reader.analog()?,
             name: channel.name.clone(),
             unit: channel.unit.clone(),
             offset: channel.value(0),
@@ -103,22 +108,20 @@ fn view<'r>(reader: &'r Reader, judging: &Judging<'_>) -> Result<Capture<'r>, Be
     }
     // What a file calls a channel may stand for a name of the pod.
     let of = |meant: &str| {
-        let mut names = names.iter();
-        names
-            .find(|(pod, _)| *pod == meant)
-            .map(|(_, own)| (*own).to_owned())
+        let found = pod.iter().find(|(pod, _)| *pod == meant);
+        found.map_or_else(|| meant.to_owned(), |(_, own)| own.clone())
     };
-    let own = judging.names.iter();
-    let own: Vec<(&str, String)> = own
-        .map(|(name, meant)| (name.as_str(), of(meant).unwrap_or_else(|| meant.clone())))
-        .collect();
-    let capture = Capture::new(logic, analog).with_names(names.iter().copied());
-    Ok(capture.with_names(own.iter().map(|(name, of)| (*name, of.as_str()))))
+    let names = names.into_iter();
+    let names: Vec<(&str, String)> = names.map(|(name, meant)| (name, of(meant))).collect();
+    let renamed = pod.iter().filter(|(pod, own)| pod != own);
+    let renamed = renamed.map(|(pod, own)| (*pod, own.as_str()));
+    let capture = Capture::new(logic, analog).with_names(renamed);
+    Ok(capture.with_names(names.iter().map(|(name, of)| (*name, of.as_str()))))
 }
 
 /// What the step calls a channel.
-fn given<'n>(channel: &'n ChannelRecord, judging: &Judging<'n>) -> &'n str {
+fn given(channel: &ChannelRecord, judging: &Judging<'_>) -> Option<String> {
     let mut given = judging.capture.channels.iter();
     let found = given.find(|(_, number)| channel.la.map(u64::from) == Some(**number));
-    found.map_or(channel.name.as_str(), |(name, _)| name.as_str())
+    found.map(|(name, _)| name.clone())
 }

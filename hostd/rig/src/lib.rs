@@ -19,4 +19,5 @@ mod wiring;
 
 pub use capabilities::capabilities;
 pub use device::{Hold, Lab, Rig};
+pub use judging::view;
 pub use wiring::Wiring;

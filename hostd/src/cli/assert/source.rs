@@ -1,31 +1,37 @@
 //! The capture that rules are about.
 
 use std::fs::File;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use clap::Args;
-use decode::segment::{Encoder, EncoderSpec, Segment};
-use decode::sr::{Archive, Limits};
+use decode::analog::AnalogSegment;
+use decode::import::{Import, Kind, Limits, Memory, Options};
+use decode::segment::Segment;
 use memmap2::Mmap;
-use rules::{Capture, Logic};
+use rules::{Analog, Capture, Logic};
 
-/// What a zip archive begins with.
-const ZIP: &[u8] = b"PK";
+/// Counts of the converter of an imported channel.
+const COUNTS: f64 = 65_536.0;
+
+/// The unit of an analog channel that has none.
+const UNIT: &str = "V";
 
 /// Where a capture comes from.
 #[derive(Debug, Args)]
 pub(super) struct Source {
-    /// Capture to read: sigrok session file (.sr), or logic samples as a server stores them (.la)
+    /// Capture to read: sigrok session (.sr), VCD, CSV, Saleae's binary export, WAV, or logic samples as a server stores
+    /// them (.la)
     #[arg(value_name = "CAPTURE", required = true)]
     file: Option<PathBuf>,
 }
 
-/// A capture's samples as they are stored, and the names of its channels.
+/// A capture's samples as they are stored, and what its channels are.
 pub(super) struct Stored {
-    bytes: Bytes,
+    logic: Bytes,
     names: Vec<String>,
+    analog: Vec<u8>,
+    scale: Option<decode::import::Analog>,
 }
 
 enum Bytes {
@@ -58,43 +64,32 @@ impl Source {
         // SAFETY: the mapping is read-only. Should another process truncate the file meanwhile,
         // this command-line process gets SIGBUS, which is no worse than the file being gone.
         let bytes = unsafe { Mmap::map(&file) }.with_context(|| format!("map {shown}"))?;
-        if bytes.starts_with(ZIP) {
+        if Kind::of(&bytes).is_some() {
             return stored(&bytes).with_context(|| format!("read {shown}"));
         }
         let channels = Segment::open(&bytes)
-            .with_context(|| format!("read {shown}, which is no .sr file"))?
+            .with_context(|| format!("read {shown}, which is no capture that is known"))?
             .channels();
         Ok(Stored {
             names: (0..channels).map(|channel| channel.to_string()).collect(),
-            bytes: Bytes::File(bytes),
+            logic: Bytes::File(bytes),
+            analog: Vec::new(),
+            scale: None,
         })
     }
 }
 
-/// Stores the samples of a `.sr` file in memory: a small part of its size, since only edges are kept.
+/// Stores the samples of a file in memory: a small part of its size, since only edges are kept.
 fn stored(bytes: &[u8]) -> anyhow::Result<Stored> {
-    let archive = Archive::parse(bytes, &Limits::default())?;
-    let Some(sample_rate_hz) = archive.sample_rate_hz() else {
-        bail!("the file does not say its sample rate, and rules are about times");
-    };
-    let unit = archive.unit_size();
-    // A file may name more channels than its samples have bits; those are low.
-    let channels = archive.channels().len().clamp(1, unit * 8);
-    let mut encoder = Encoder::new(EncoderSpec {
-        channels,
-        sample_rate_hz,
-    })?;
-    let mut own = Vec::new();
-    // Nothing ends it early.
-    let _ = archive.visit(&mut |raw| {
-        encoder.push_raw(raw, unit);
-        own.extend(encoder.take());
-        ControlFlow::Continue(())
-    })?;
-    own.extend(encoder.finish());
+    let import = Import::open(bytes, &Options::default(), &Limits::default())?;
+    let (logic, analog) = Memory::of(&import)?;
     Ok(Stored {
-        bytes: Bytes::Own(own),
-        names: archive.channels()[..channels.min(archive.channels().len())].to_vec(),
+        logic: Bytes::Own(logic),
+        names: import
+            .logic()
+            .map_or_else(Vec::new, |logic| logic.names.clone()),
+        analog,
+        scale: import.analog().cloned(),
     })
 }
 
@@ -104,11 +99,31 @@ impl Stored {
     /// # Errors
     /// It is damaged.
     pub(super) fn capture(&self) -> anyhow::Result<Capture<'_>> {
-        let bytes = match &self.bytes {
+        let bytes = match &self.logic {
             Bytes::Own(own) => own.as_slice(),
             Bytes::File(file) => file,
         };
-        let segment = Segment::open(bytes).context("read the samples")?;
-        Ok(Capture::of_logic(Logic::new(segment, self.names.clone())))
+        let logic = match self.names.is_empty() {
+            true => None,
+            false => {
+                let segment = Segment::open(bytes).context("read the samples")?;
+                Some(Logic::new(segment, self.names.clone()))
+            }
+        };
+        let mut analog = Vec::new();
+        if let Some(scale) = &self.scale {
+            let unit = match scale.unit.as_str() {
+                "" => UNIT,
+                unit => unit,
+            };
+            analog.push(Analog {
+                segment: AnalogSegment::open(&self.analog).context("read the samples")?,
+                name: scale.name.clone(),
+                unit: unit.to_owned(),
+                offset: scale.offset,
+                step: scale.full_scale / COUNTS,
+            });
+        }
+        Ok(Capture::new(logic, analog))
     }
 }
