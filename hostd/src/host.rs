@@ -17,6 +17,7 @@ use uploads::Inbound;
 
 pub use context::Context;
 
+mod assertions;
 mod badges;
 mod builds;
 pub mod caller;
@@ -82,6 +83,7 @@ type LinkFn = fn(&mut CallLinker) -> wasmtime::Result<()>;
 
 /// Every interface the host implements. `http-types` belongs to the runtime.
 const INTERFACES: &[(&str, LinkFn)] = &[
+    ("assertions", assertions::link),
     ("badges", badges::link),
     ("builds", builds::link),
     ("captures", captures::link),

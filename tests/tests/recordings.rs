@@ -207,6 +207,43 @@ fn find_and_measure(server: &Server, id: &str, levels: &[bool]) {
 }
 
 #[test]
+fn a_recording_is_judged_by_rules() {
+    let server = Server::demo().unwrap();
+    let client = server.client();
+    let made = import(&client, "?name=clock", RECORDING).expect(201);
+    let path = format!("/api/capture/{}/assert", made["id"].as_str().unwrap());
+    let judge = |rules: &Value| client.post(&path, &json!({"rules": rules})).unwrap();
+    let rules = json!({
+        "version": 1,
+        "channels": {"scl": "SCL", "sda": "SDA"},
+        "rules": [
+            {"name": "clock answers", "i2c": {"address": 0x68, "answered": true}},
+            {"name": "another one is asked", "i2c": {"address": 0x50, "answered": true}},
+            {"name": "the rail is up", "analog": {"channel": "ADC", "min": "3V"}},
+        ],
+    });
+    let judged = judge(&rules).expect(200);
+    let counts = ["passed", "failed", "errors"].map(|key| judged[key].as_u64().unwrap());
+    assert_eq!(counts, [1, 1, 1], "{judged}");
+    let first = &judged["rules"][0];
+    assert_eq!(
+        (&first["kind"], &first["verdict"]),
+        (&json!("i2c"), &json!("passed"))
+    );
+    assert!(
+        first["place"]["from_sample"].as_u64().unwrap() > 0,
+        "{first}"
+    );
+    let refused = judge(&json!({"version": 1, "rules": [{"name": "a", "plse": {}}]}));
+    refused.expect_error(422, "invalid_definition");
+    let text = &refused.text;
+    assert!(
+        text.contains("did you mean `pulse`?") && text.contains("unknown_key"),
+        "{text}"
+    );
+}
+
+#[test]
 fn analog_captures_are_files_and_seen_from_afar() {
     let server = Server::demo().unwrap();
     let order = json!({"device_id": server.device(), "samples": 1000, "sample_rate_mhz": 0.4});

@@ -1,5 +1,6 @@
 //! Handler group `captures`: start captures, watch and read them, decode them.
 
+mod assert;
 mod base64;
 mod cancel;
 mod capture;
@@ -46,6 +47,7 @@ pub static ROUTES: &[guest::Route] = &[
     edges::ROUTE,
     measure::ROUTE,
     spectrum::ROUTE,
+    assert::ROUTE,
     export::ROUTE,
     import::ROUTE,
 ];

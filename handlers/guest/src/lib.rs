@@ -34,9 +34,9 @@ pub mod testing;
 mod words;
 
 pub use bindings::hostd::host::{
-    badges, builds, captures, decode, devices, emi, flashing, http_types, jobs, keys, leases, log,
-    measures, plugins, pod, recordings, replay, secrets, sessions, store, tokens, trust, tunnels,
-    uarts, updates, uploads, users, waveforms, webhooks,
+    assertions, badges, builds, captures, decode, devices, emi, flashing, http_types, jobs, keys,
+    leases, log, measures, plugins, pod, recordings, replay, secrets, sessions, store, tokens,
+    trust, tunnels, uarts, updates, uploads, users, waveforms, webhooks,
 };
 pub use error::{ApiError, FieldProblem, TextProblem};
 pub use fields::Fields;

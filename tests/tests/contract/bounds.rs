@@ -115,6 +115,7 @@ const OTHERWISE: &[(&str, &[&str], How, &str)] = &[
         "in the capture",
     ),
     ("captures.edges", &["?channel"], How::Read, "in the capture"),
+    ("captures.assert", &["rules"], How::Beyond, "rules"),
     (
         "captures.decode",
         &[

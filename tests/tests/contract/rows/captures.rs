@@ -186,6 +186,38 @@ fn looks() -> Vec<Rows> {
                 "invalid_request",
                 call("/capture/<capture>/measure?channel=LA1&to=1001"),
             ),
+        rows("captures.assert")
+            .success(
+                200,
+                call("/capture/<capture>/assert").json(
+                    r#"{"rules": {"version": 1, "rules": [{"name": "a", "count": {"edge": "LA1 any", "min": 1}}]}}"#,
+                ),
+            )
+            .success(
+                200,
+                call("/capture/<capture>/assert").json(
+                    r#"{"rules": {"version": 1, "rules": [{"name": "a", "pulse": {"channel": "none", "min": "1us"}}]}}"#,
+                ),
+            )
+            .refusal(
+                422,
+                "invalid_definition",
+                call("/capture/<capture>/assert").json(r#"{"rules": {"version": 1, "rules": []}}"#),
+            )
+            .refusal(
+                409,
+                "wrong_state",
+                call("/capture/<capture.waiting>/assert").json(
+                    r#"{"rules": {"version": 1, "rules": [{"name": "a", "count": {"edge": "LA1 any", "min": 1}}]}}"#,
+                ),
+            )
+            .refusal(
+                404,
+                "not_found",
+                call("/capture/<missing>/assert").json(
+                    r#"{"rules": {"version": 1, "rules": [{"name": "a", "count": {"edge": "LA1 any", "min": 1}}]}}"#,
+                ),
+            ),
         rows("captures.spectrum")
             .success(
                 200,
