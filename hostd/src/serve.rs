@@ -59,8 +59,6 @@ pub fn run(
     options: &Options,
     handlers: &'static [Embedded],
 ) -> anyhow::Result<()> {
-    // Before any other thread starts: they inherit it.
-    jail::turns::first();
     let _log = logging::init(&config.log).context("set up the log")?;
     if options.demo {
         demo::prepare(&mut config)?;

@@ -267,7 +267,7 @@ async fn on_thread(tools: Arc<Tools>, attempt: Attempt, events: Events) -> Ended
     let name = format!("attempt-{}", attempt.id.number);
     let spawned = std::thread::Builder::new().name(name).spawn(move || {
         // Requests come before what a job has written.
-        jail::turns::stand_back();
+        jail::stand_back();
         // Nobody listens only when the server has stopped.
         let _ = sender.send(blocking(&tools, &attempt, events));
     });

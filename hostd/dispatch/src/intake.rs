@@ -32,6 +32,9 @@ use crate::submission;
 /// Bytes of memory that reading a pipeline takes for each of its bytes.
 const READING_FACTOR: u64 = 48;
 
+/// Bytes of a pipeline that is read in a moment.
+const SMALL_BYTES: usize = 16 << 10;
+
 /// Bytes as JSON of what is stored of a job when it is queued.
 const RECORD_BYTES_MAX: u64 = 1 << 20;
 
@@ -65,6 +68,13 @@ pub struct NewJob {
     pub idempotency_key: Option<String>,
     /// What it is made of.
     pub source: Source,
+}
+
+impl NewJob {
+    /// Whether it is read in a moment.
+    pub(crate) fn is_small(&self) -> bool {
+        matches!(&self.source, Source::Definition(text) if text.len() <= SMALL_BYTES)
+    }
 }
 
 /// What taking jobs in needs. Blocks the thread it is used on.

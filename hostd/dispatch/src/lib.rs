@@ -12,6 +12,7 @@
 
 mod aside;
 mod attempt;
+mod behind;
 mod bench;
 mod board;
 mod driver;

@@ -20,6 +20,7 @@ use serde::Serialize;
 use store::jobs::{Attempt, End, Job, Run};
 use tokio::sync::mpsc;
 
+use crate::behind;
 use crate::error::JobError;
 use crate::files::Files;
 use crate::left::Link;
@@ -221,8 +222,8 @@ async fn send(
 async fn slices<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> io::Result<T> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(io::Error::other).flatten()
+    let done = behind::run(work).await;
+    done.unwrap_or_else(|| Err(io::Error::other("the work on a page ended early")))
 }
 
 /// The cases that an attempt left.

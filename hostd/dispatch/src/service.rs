@@ -28,6 +28,7 @@ use tracing::{info, warn};
 use vault::Vault;
 
 use crate::attempt::Tools;
+use crate::behind;
 use crate::bench::Benches;
 use crate::board::Board;
 use crate::driver::{Driver, Event, Events, Refused, Waits};
@@ -271,12 +272,16 @@ impl Jobs {
         let place = self.turns.intake(&by).await?;
         let id = id::ulid(&self.clock);
         let (intake, of, now_ms) = (self.intake.clone(), id.clone(), self.clock.now_ms());
-        let taken = tokio::task::spawn_blocking(move || {
+        let is_small = new.is_small();
+        let take = move || {
             let _place = place;
             intake.take(&by, new, &of, now_ms)
-        });
-        let taken = taken.await;
-        let arrival = taken.map_err(|_| StoreError::Panicked)??;
+        };
+        let taken = match is_small {
+            true => tokio::task::spawn_blocking(take).await.ok(),
+            false => behind::run(take).await,
+        };
+        let arrival = taken.ok_or(StoreError::Panicked)??;
         let queued = self
             .events
             .ask(|answer| Event::Submit(Box::new(arrival), answer))

@@ -36,9 +36,10 @@ const EMPTY_POLL: Duration = Duration::from_millis(2);
 /// Length of the kernel's period for processor time, in microseconds.
 const CPU_PERIOD_US: u64 = 100_000;
 
-/// A jail's share of processors that others want too, in hundredths of what one thread of the server gets: four builds
-/// together weigh as much as that.
-const CPU_WEIGHT_PERCENT: u64 = 25;
+/// A jail's share of processors that others want, too, in hundredths of what one thread of the server gets. With a tenth, a
+/// thread of the server that wakes up goes first: the slowest hundredth of its waits took 0.07 ms beside builds on all
+/// processors, with a quarter 0.5 ms, and with an equal share 2.5 ms.
+const CPU_WEIGHT_PERCENT: u64 = 10;
 
 /// Where this server can make groups.
 #[derive(Debug)]

@@ -17,6 +17,7 @@
 //! `docs/jail.md` says what is promised and what is not. Linux only: the design is based on its
 //! namespaces.
 
+mod background;
 mod bounds;
 mod child;
 mod compute;
@@ -31,11 +32,11 @@ mod reach;
 mod slot;
 mod spec;
 mod stage;
-pub mod turns;
 mod usage;
 mod wire;
 mod worker;
 
+pub use background::stand_back;
 pub use bounds::{Bounds, Hold, Kernel};
 pub use child::{Child, End, How, Killer};
 pub use compute::only_compute;

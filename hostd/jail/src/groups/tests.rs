@@ -55,7 +55,7 @@ fn a_group_of_version_2_gets_what_its_controllers_take() {
         ("memory.oom.group", "1".to_owned()),
         ("pids.max", "12".to_owned()),
         ("cpu.max", "150000 100000".to_owned()),
-        ("cpu.weight", "25".to_owned()),
+        ("cpu.weight", "10".to_owned()),
     ];
     assert_eq!(settings(&["memory", "pids", "cpu"]), all);
     assert_eq!(settings(&["pids"]), all[2..3]);

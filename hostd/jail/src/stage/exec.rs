@@ -13,7 +13,6 @@ use rustix::thread::{
 use super::filter::Filter;
 use super::{At, Failure};
 use crate::spec::OWN_PROCESSES;
-use crate::turns;
 use crate::wire::{Blueprint, ProcessBound, Step};
 
 /// The priority of a command whose processor share nothing else bounds: the lowest.
@@ -72,8 +71,6 @@ fn limit(blueprint: &Blueprint) -> io::Result<()> {
     if blueprint.makeshift.cpu {
         setpriority_process(None, NICE)?;
     }
-    // The stages before this one go first, as the server does, since they wait for each other at each step.
-    turns::usual(None);
     Ok(())
 }
 

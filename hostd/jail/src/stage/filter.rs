@@ -53,8 +53,6 @@ const REFUSED: &[i64] = &[
     libc::SYS_keyctl,
     libc::SYS_add_key,
     libc::SYS_request_key,
-    // Turns on the processors: who has short ones goes first.
-    libc::SYS_sched_setattr,
     // The machine.
     libc::SYS_init_module,
     libc::SYS_finit_module,

@@ -15,8 +15,6 @@ use rustix::process::{
 
 use super::bond::end_with_parent;
 use super::folder::{self, Watch};
-use crate::turns;
-
 use super::{LimitHit, REASON_BYTES_MAX, Worker, WorkerError, WorkerLimits};
 
 /// Bytes moved at once.
@@ -156,7 +154,6 @@ fn bound(pid: Pid, limits: &WorkerLimits) -> io::Result<()> {
     for (resource, limit) in bounds {
         prlimit(Some(pid), resource, limit)?;
     }
-    turns::usual(Some(pid));
     Ok(setpriority_process(Some(pid), limits.nice)?)
 }
 
