@@ -36,9 +36,9 @@ const EMPTY_POLL: Duration = Duration::from_millis(2);
 /// Length of the kernel's period for processor time, in microseconds.
 const CPU_PERIOD_US: u64 = 100_000;
 
-/// A jail's share of processors that others want, too, in hundredths of what one thread of the server gets. With a tenth, a
+/// The share of all jails together of processors that the server wants, too, in hundredths of its own. With a tenth, a
 /// thread of the server that wakes up goes first: the slowest hundredth of its waits took 0.07 ms beside builds on all
-/// processors, with a quarter 0.5 ms, and with an equal share 2.5 ms.
+/// processors, with a quarter 0.5 ms, and with an equal share 2.5 ms. Jails share equally among each other.
 const CPU_WEIGHT_PERCENT: u64 = 10;
 
 /// Where this server can make groups.
@@ -191,6 +191,13 @@ impl Base {
             }
         }
         Err(io::ErrorKind::ResourceBusy.into())
+    }
+
+    /// Gives all its jails together their share by a file whose value is `whole` where nothing is said.
+    fn share(&self, file: &str, whole: u64) {
+        let share = whole * CPU_WEIGHT_PERCENT / 100;
+        // Without it, jails are as important as the server, and bounded all the same.
+        let _ = write(&self.folder.join(file), &share.to_string());
     }
 }
 

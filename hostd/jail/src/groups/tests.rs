@@ -55,7 +55,6 @@ fn a_group_of_version_2_gets_what_its_controllers_take() {
         ("memory.oom.group", "1".to_owned()),
         ("pids.max", "12".to_owned()),
         ("cpu.max", "150000 100000".to_owned()),
-        ("cpu.weight", "10".to_owned()),
     ];
     assert_eq!(settings(&["memory", "pids", "cpu"]), all);
     assert_eq!(settings(&["pids"]), all[2..3]);
@@ -86,6 +85,19 @@ fn a_delegated_group_is_left_by_the_server_and_passed_on() {
     assert_eq!(read("cgroup.subtree_control"), "+memory +cpu");
     write("cgroup.controllers", "");
     assert!(open().unwrap().is_none(), "nothing could be bounded");
+}
+
+#[test]
+fn all_jails_together_have_a_tenth_of_what_the_server_has() {
+    let folder = tempfile::tempdir().unwrap();
+    let base = Base::make(folder.path()).unwrap();
+    for ((file, whole), share) in [(super::v1::CPU_SHARES, "102"), (v2::CPU_WEIGHT, "10")] {
+        let path = base.folder.join(file);
+        fs::write(&path, "").unwrap();
+        base.share(file, whole);
+        assert_eq!(fs::read_to_string(&path).unwrap(), share, "{file}");
+        fs::remove_file(path).unwrap();
+    }
 }
 
 #[test]

@@ -5,12 +5,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Base, CPU_PERIOD_US, CPU_WEIGHT_PERCENT, Group, lists, mounted_at, own_path, write};
+use super::{Base, CPU_PERIOD_US, Group, lists, mounted_at, own_path, write};
 use crate::bounds::{Bounds, Hold, Kernel};
 use crate::spec::{Limits, OWN_PROCESSES};
 
-/// The shares of a thread of priority 0, and of a group of which nothing is said.
-const CPU_SHARES: u64 = 1024;
+/// The file with a group's shares, and those of one of which nothing is said, and of a thread of priority 0.
+pub(super) const CPU_SHARES: (&str, u64) = ("cpu.shares", 1024);
 
 /// The hierarchies in which groups can be made. Several controllers can share one.
 #[derive(Debug)]
@@ -48,7 +48,6 @@ impl Controller {
                 vec![
                     ("cpu.cfs_period_us", CPU_PERIOD_US),
                     ("cpu.cfs_quota_us", quota),
-                    ("cpu.shares", CPU_SHARES * CPU_WEIGHT_PERCENT / 100),
                 ]
             }
         }
@@ -80,7 +79,11 @@ impl Hierarchies {
             }
         }
         let make = |(controllers, own): (Vec<Controller>, PathBuf)| {
-            Some((controllers, Base::make(&own).ok()?))
+            let base = Base::make(&own).ok()?;
+            if controllers.contains(&Controller::Cpu) {
+                base.share(CPU_SHARES.0, CPU_SHARES.1);
+            }
+            Some((controllers, base))
         };
         let bases: Vec<_> = found.into_iter().filter_map(make).collect();
         (!bases.is_empty()).then_some(Self { bases })

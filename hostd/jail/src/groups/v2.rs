@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Base, CPU_PERIOD_US, CPU_WEIGHT_PERCENT, Group, mounted_at, own_path, write};
+use super::{Base, CPU_PERIOD_US, Group, mounted_at, own_path, write};
 use crate::bounds::{Bounds, Hold, Kernel};
 use crate::spec::{Limits, OWN_PROCESSES};
 
@@ -13,8 +13,8 @@ use crate::spec::{Limits, OWN_PROCESSES};
 /// own.
 const SERVER: &str = "hostd-server";
 
-/// The weight of a group of which nothing is said.
-const CPU_WEIGHT: u64 = 100;
+/// The file with a group's weight, and that of one of which nothing is said.
+pub(super) const CPU_WEIGHT: (&str, u64) = ("cpu.weight", 100);
 
 /// The controllers that are needed.
 const CONTROLLERS: [&str; 3] = ["memory", "pids", "cpu"];
@@ -55,6 +55,9 @@ impl Hierarchy {
         pass_on(delegated, &controllers)?;
         let base = Base::make(delegated)?;
         pass_on(&base.folder, &controllers)?;
+        if controllers.contains(&"cpu") {
+            base.share(CPU_WEIGHT.0, CPU_WEIGHT.1);
+        }
         Ok(Some(Self { base, controllers }))
     }
 
@@ -116,10 +119,6 @@ impl Hierarchy {
         if self.has("cpu") {
             let quota = u64::from(limits.cpu_millis) * CPU_PERIOD_US / 1000;
             settings.push(("cpu.max", format!("{quota} {CPU_PERIOD_US}")));
-            settings.push((
-                "cpu.weight",
-                (CPU_WEIGHT * CPU_WEIGHT_PERCENT / 100).to_string(),
-            ));
         }
         settings
     }
