@@ -2,8 +2,8 @@
 //! in frames and by decoders.
 //!
 //! The head record lives in the store, the samples in `captures/<id>.la` and `captures/<id>.adc`, and beside each a pyramid
-//! ([`decode::pyramid`]), which is made again when it is missing. A capture is stored as pending before its id is returned; its samples are on disk before it is
-//! done. The next start marks captures that were unfinished when the process ended as failed.
+//! ([`decode::pyramid`]), which is made again when it is missing. A capture is stored as pending before its id is returned;
+//! its samples are on disk before it is done. The next start marks captures that were unfinished when the process ended as failed.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -80,7 +80,7 @@ pub struct Captures {
     devices: Arc<Devices>,
     ledger: Ledger,
     /// Held while a pyramid is made again: one at a time.
-    raising: tokio::sync::Mutex<()>,
+    raising: Arc<tokio::sync::Mutex<()>>,
     /// Held while old captures are deleted to make room.
     making_room: tokio::sync::Mutex<()>,
     /// One permit for each device: a pod takes one capture at a time.
@@ -168,7 +168,7 @@ impl Captures {
             space,
             devices,
             ledger: Ledger::default(),
-            raising: tokio::sync::Mutex::default(),
+            raising: Arc::default(),
             making_room: tokio::sync::Mutex::default(),
             lanes: Mutex::default(),
             running: Mutex::default(),

@@ -45,7 +45,7 @@ impl Captures {
     /// # Errors
     /// As [`read`](Self::read), and what `look` returns.
     pub async fn look<T: Send + 'static>(
-        &self,
+        self: &Arc<Self>,
         org: &str,
         id: &str,
         look: impl Fn(&Reader) -> Result<T, ReadError> + Send + Sync + 'static,
@@ -89,8 +89,29 @@ impl Captures {
     }
 
     /// Make pyramids, and open the capture with them.
-    async fn raise(&self, org: &str, id: &str, which: Which) -> Result<Arc<Reader>, CaptureError> {
-        let _order = self.raising.lock().await;
+    async fn raise(
+        self: &Arc<Self>,
+        org: &str,
+        id: &str,
+        which: Which,
+    ) -> Result<Arc<Reader>, CaptureError> {
+        let order = self.raising.clone().lock_owned().await;
+        let (captures, org, id) = (self.clone(), org.to_owned(), id.to_owned());
+        // On a task of its own, so that what is made is counted, and by one at a time, even if the caller goes away.
+        let task = tokio::spawn(async move {
+            let _order = order;
+            captures.make_missing(&org, &id, which).await
+        });
+        task.await
+            .map_err(|_| CaptureError::State("the capture could not be read"))?
+    }
+
+    async fn make_missing(
+        &self,
+        org: &str,
+        id: &str,
+        which: Which,
+    ) -> Result<Arc<Reader>, CaptureError> {
         let reader = self.read(org, id).await?;
         let files = self.files.clone();
         let make = Arc::new(move |reader: &Reader| {

@@ -184,6 +184,35 @@ async fn looks_at_the_same_time_make_one() {
     assert_eq!(bench.captures.usage().bytes, bench.bytes + made);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_that_nobody_waits_for_is_made_and_counted_all_the_same() {
+    let bench = Bench::new().await;
+    let part = bench.pyramid().with_extension("pyramid.part");
+    let begun = async {
+        while !part.exists() && !bench.pyramid().exists() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! {
+        biased;
+        _ = bench.look() => {}
+        () = begun => {}
+    }
+    let counted = async {
+        loop {
+            let made = fs::metadata(bench.pyramid()).map_or(0, |meta| meta.len());
+            let record = bench.captures.get(ORG, ID).await.unwrap();
+            if made > 0 && record.size_bytes == Some(bench.bytes + made) {
+                return;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let wait = std::time::Duration::from_secs(30);
+    tokio::time::timeout(wait, counted).await.unwrap();
+    assert!(!part.exists());
+}
+
 #[tokio::test]
 async fn tiles_are_what_the_channels_do() {
     let bench = Bench::new().await;
