@@ -69,20 +69,24 @@ pub fn analog_stretches(
         let min = folded_counts(&min, by, u16::min).collect();
         return Ok((min, folded_counts(&max, by, u16::max).collect()));
     }
+    let own = level.min(BLOCK_LEVEL);
+    let count = segment.samples().div_ceil(1 << own);
+    let (cells, by) = finer(&wanted, level - own, count);
     let (mut min, mut max) = (Vec::new(), Vec::new());
     let mut samples = Vec::new();
-    // A block at a time, however many there are.
-    let step = (u64::from(BLOCK_SAMPLES) >> level).max(1);
-    let mut first = wanted.start;
-    while first < wanted.end {
-        let end = (first + step).min(wanted.end);
+    // A block at a time, however many there are, and however wide a stretch is.
+    let step = u64::from(BLOCK_SAMPLES) >> own;
+    let mut first = cells.start;
+    while first < cells.end {
+        let end = (first + step).min(cells.end);
         samples.clear();
-        segment.read(first << level, end << level, &mut samples)?;
-        min.extend(folded_counts(&samples, 1 << level, u16::min));
-        max.extend(folded_counts(&samples, 1 << level, u16::max));
+        segment.read(first << own, end << own, &mut samples)?;
+        min.extend(folded_counts(&samples, 1 << own, u16::min));
+        max.extend(folded_counts(&samples, 1 << own, u16::max));
         first = end;
     }
-    Ok((min, max))
+    let min = folded_counts(&min, by, u16::min).collect();
+    Ok((min, folded_counts(&max, by, u16::max).collect()))
 }
 
 /// The stretches that there are.
