@@ -47,6 +47,7 @@ mod uarts;
 mod updates;
 pub mod uploads;
 mod users;
+pub(crate) mod waiting;
 mod waveforms;
 mod webhooks;
 

@@ -1,7 +1,6 @@
 //! `hostd:host/assertions`: rules about the signals of captures.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use admission::Requester;
@@ -13,6 +12,7 @@ use wasmtime::component::HasData;
 use super::bindings::hostd::host::assertions::{Error, Host, Problem, Refusal};
 use super::door::Door;
 use super::recordings::refusal;
+use super::waiting::{Gone, in_place};
 use super::{CallLinker, Context, internal, wit};
 use lab::captures::reader::{ReadError, Reader};
 use lab::captures::{CaptureError as Failure, Captures};
@@ -54,31 +54,15 @@ impl Host for View<'_> {
         })?;
         let read = self.captures.read(&record.org, &record.id).await;
         let reader = read.map_err(|error| self.failed(error))?;
-        let waited = self.captures.stream_permit(self.requester).await;
-        let permit = waited.map_err(|error| self.failed(error))?;
-        let ended = Arc::new(AtomicBool::new(false));
-        let end = EndWith(ended.clone());
-        let judged = tokio::task::spawn_blocking(move || {
-            let judged = judged(&reader, &file, &ended);
-            drop(permit);
-            judged
-        });
-        let judged = judged.await.map_err(|error| self.broken(&error))?;
-        drop(end);
+        let work = move |gone: &Gone| judged(&reader, &file, gone);
+        let done = in_place(self.captures, self.requester, work).await;
+        let done = done.map_err(|error| self.failed(error))?;
+        let judged = done.map_err(|error| self.broken(&error))?;
         judged.map_err(|error| match error {
             Broken::Read(error) => self.failed(error.into()),
             Broken::Late(sentence) => Refusal::Late(sentence),
             Broken::Text(error) => self.broken(&error),
         })
-    }
-}
-
-/// Ends work on another thread when the request that waits for it is dropped.
-struct EndWith(Arc<AtomicBool>);
-
-impl Drop for EndWith {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
     }
 }
 
@@ -89,11 +73,11 @@ enum Broken {
     Text(serde_json::Error),
 }
 
-fn judged(reader: &Reader, file: &RuleFile, ended: &AtomicBool) -> Result<String, Broken> {
+fn judged(reader: &Reader, file: &RuleFile, gone: &Gone) -> Result<String, Broken> {
     let names = file.channels();
     let capture = rig::view(reader, &|_| None, names).map_err(Broken::Read)?;
     let begun = Instant::now();
-    let stop = || ended.load(Ordering::Relaxed) || begun.elapsed() > TIME_MAX;
+    let stop = || gone.is_gone() || begun.elapsed() > TIME_MAX;
     let report = evaluate(&capture, file.rules(), &Goldens::default(), &stop);
     let report = report.map_err(|error| match error {
         EvaluateError::Damaged(error) => Broken::Read(ReadError::Logic(error)),

@@ -2,10 +2,8 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use admission::Requester;
-use decode::find_channel;
 use decode::segment::SAMPLES_MAX;
 use wasmtime::component::HasData;
 
@@ -14,7 +12,8 @@ use super::bindings::hostd::host::measures::{
     Spectrum, Stats, Subject, Window as WitWindow,
 };
 use super::door::Door;
-use super::recordings::{channel_rule, range, refusal};
+use super::recordings::{channel, range, refusal};
+use super::waiting::{Gone, in_place};
 use super::{CallLinker, Context, internal, wit};
 use lab::captures::edges::{self, Direction, Edge};
 use lab::captures::meter::{self, POINTS_MAX, Window};
@@ -152,15 +151,6 @@ impl Host for View<'_> {
     }
 }
 
-/// Ends work on another thread when the request that waits for it is dropped.
-struct EndWith(Arc<AtomicBool>);
-
-impl Drop for EndWith {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
 impl View<'_> {
     /// The record of a capture that the caller may see.
     async fn record(&self, capture: &str) -> Result<CaptureRecord, Error> {
@@ -181,17 +171,10 @@ impl View<'_> {
         + Send
         + 'static,
     ) -> Result<T, Error> {
-        let waited = self.captures.stream_permit(self.requester).await;
-        let permit = waited.map_err(|error| self.failed(error))?;
-        let ended = Arc::new(AtomicBool::new(false));
-        let end = EndWith(ended.clone());
-        let done = tokio::task::spawn_blocking(move || {
-            let done = work(&reader, &mut || !ended.load(Ordering::Relaxed));
-            drop(permit);
-            done
-        });
-        let done = done.await.map_err(|error| self.broken(&error))?;
-        drop(end);
+        let work = move |gone: &Gone| work(&reader, &mut || !gone.is_gone());
+        let done = in_place(self.captures, self.requester, work).await;
+        let done = done.map_err(|error| self.failed(error))?;
+        let done = done.map_err(|error| self.broken(&error))?;
         let done = done.map_err(|error| self.failed(error.into()))?;
         done.ok_or_else(|| Error::Other("the measurement was ended".to_owned()))
     }
@@ -218,7 +201,7 @@ impl Asked {
         first: Option<u64>,
         end: Option<u64>,
     ) -> Result<Self, Error> {
-        let channel = self::channel("channel", record, channel)?;
+        let channel = super::recordings::channel("channel", record, channel)?;
         let samples = record.channels[channel].samples;
         let range = match (first, end) {
             (None, None) => 0..samples,
@@ -247,13 +230,6 @@ impl Asked {
 
 fn wrong(field: &str, rule: &str) -> Error {
     Error::Invalid((field.to_owned(), rule.to_owned()))
-}
-
-/// Index of the channel that a text refers to.
-fn channel(field: &str, record: &CaptureRecord, text: &str) -> Result<usize, Error> {
-    let names: Vec<String> = record.channels.iter().map(|c| c.name.clone()).collect();
-    find_channel(text, &names)
-        .map_err(|error| Error::Invalid((field.to_owned(), channel_rule(&error))))
 }
 
 /// Indices of the channels that a text with commas refers to; a comma between double quotes belongs to a name.

@@ -27,6 +27,7 @@ use lab::captures::overview::overview;
 use lab::captures::plan::PlanError;
 use lab::captures::reader::Reader;
 use lab::captures::{CaptureError as Failure, Captures, Import};
+use store::captures::CaptureRecord;
 
 /// Most stretches of an overview.
 const POINTS_MAX: u32 = 10_000;
@@ -95,11 +96,8 @@ impl Host for View<'_> {
     ) -> Result<Overview, Error> {
         let found = self.door.capture(self.captures, &capture).await;
         let found = found.map_err(refusal)?;
-        let channels = &found.channels;
-        let names: Vec<String> = channels.iter().map(|c| c.name.clone()).collect();
-        let index = find_channel(&channel, &names)
-            .map_err(|e| Error::Invalid(("channel".to_owned(), channel_rule(&e))))?;
-        let record = channels[index].clone();
+        let index = self::channel("channel", &found, &channel)?;
+        let record = found.channels[index].clone();
         let range = range(first, end, record.samples)?;
         let points = points.clamp(1, POINTS_MAX);
         let asked = range.clone();
@@ -178,8 +176,15 @@ fn said(error: &ImportError) -> String {
     }
 }
 
+/// Index of the channel that the text of a field refers to.
+pub(super) fn channel(field: &str, record: &CaptureRecord, text: &str) -> Result<usize, Error> {
+    let names: Vec<String> = record.channels.iter().map(|c| c.name.clone()).collect();
+    find_channel(text, &names)
+        .map_err(|error| Error::Invalid((field.to_owned(), channel_rule(&error))))
+}
+
 /// What is wrong with a channel, as a phrase to follow the word.
-pub(super) fn channel_rule(error: &SpecError) -> String {
+fn channel_rule(error: &SpecError) -> String {
     match error {
         SpecError::UnknownChannel { valid, .. } => format!("must be one of {valid}"),
         SpecError::AmbiguousChannel { valid, .. } => {

@@ -1,12 +1,12 @@
 //! Turns recordings made elsewhere (`.sr` files) into captures. Such files are natural
 //! decompression bombs, so they are unpacked block by block and within limits, from disk to disk.
 
-use std::collections::HashSet;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
+use decode::import::unique_names;
 use decode::segment::{CHANNELS_MAX, Encoder, EncoderError, EncoderSpec};
 use decode::sr::{Archive, Limits, SrError};
 
@@ -23,9 +23,6 @@ pub const FILE_BYTES_MAX: u64 = 256 << 20;
 
 /// Bytes of samples after unpacking.
 pub(crate) const UNPACKED_BYTES_MAX: u64 = 2 << 30;
-
-/// Longest name of a channel, in characters.
-const NAME_CHARS_MAX: usize = 64;
 
 /// Why a recording cannot be imported.
 #[derive(Debug, thiserror::Error)]
@@ -185,7 +182,7 @@ pub(crate) fn unpack(
         files.remove(id);
         return Err(error.into());
     }
-    let names = names(&archive.channels()[..channels]);
+    let names = unique_names(&archive.channels()[..channels]);
     let numbered = (1..).zip(names);
     Ok(numbered
         .map(|(la, name)| ChannelRecord {
@@ -199,26 +196,6 @@ pub(crate) fn unpack(
             offset: 0.0,
         })
         .collect())
-}
-
-/// Unique, printable names: decoders are given channels by name.
-fn names(given: &[String]) -> Vec<String> {
-    let mut taken = HashSet::new();
-    let mut names = Vec::with_capacity(given.len());
-    for (index, name) in given.iter().enumerate() {
-        let plain = name.chars().filter(|c| !c.is_control());
-        let plain: String = plain.take(NAME_CHARS_MAX).collect();
-        let plain = plain.trim();
-        let mut unique = match plain {
-            "" => index.to_string(),
-            some => some.to_owned(),
-        };
-        while !taken.insert(unique.clone()) {
-            unique.push('\'');
-        }
-        names.push(unique);
-    }
-    names
 }
 
 #[cfg(test)]

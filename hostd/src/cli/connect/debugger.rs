@@ -104,7 +104,7 @@ fn attach(link: Link, wish: &Wish, stop: &Stop) -> anyhow::Result<Target> {
     })
 }
 
-/// Tells GDB why it is not served, and waits a moment until it has read that.
+/// Says to GDB why it is not served, and waits a moment until it has read that.
 fn dismiss(stream: &mut TcpStream, why: &str) -> io::Result<()> {
     let Some(words) = Port::Gdb.refusal(why) else {
         return Ok(());

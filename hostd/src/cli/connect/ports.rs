@@ -256,7 +256,7 @@ async fn accept(port: Port, listener: TcpListener, shared: Shared) {
     }
 }
 
-/// Tells the person here that a client is sent away; returns what tells the client.
+/// Says here that a client is sent away; returns what says it to the client.
 fn sent_away(port: Port, peer: SocketAddr) -> Option<Vec<u8>> {
     let sentence = "there is a client already, and room for no other";
     tell(&format!("{}: sent away {peer}: {sentence}", port.name()));

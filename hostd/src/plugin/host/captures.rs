@@ -12,11 +12,11 @@ use store::captures::{Listed, Status};
 use wasmtime::component::{HasData, Resource, ResourceTable};
 
 use super::{PluginLinker, offers, refusal};
+use crate::host::waiting::Gone;
 use crate::plugin::call::Acting;
 use crate::plugin::sight::{self, Sight};
 use offers::captures::{Channel, DecodeOrder, Decoded, Host, HostCapture};
 use offers::types::Error;
-use turn::Gone;
 
 mod changes;
 mod found;

@@ -6,7 +6,7 @@ use decode::{Annotation, Spec, Value};
 use lab::captures::reader::{ReadError, Reader};
 
 use super::super::offers;
-use super::turn::Gone;
+use crate::host::waiting::Gone;
 use offers::captures::Decoded;
 
 /// Bytes that the annotations of one call take; fewer of them come when they are longer.

@@ -1,7 +1,6 @@
 //! Reading captures for a plugin: on a thread that may block, a few at a time, and no longer than somebody waits.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use admission::{Admission, Limits, Requester};
@@ -9,6 +8,7 @@ use lab::captures::reader::{ReadError, Reader};
 
 use super::super::{offers, refusal};
 use crate::host::internal;
+use crate::host::waiting::{Gone, Waiting};
 use crate::plugin::sight::Sight;
 use offers::types::Error;
 
@@ -33,26 +33,6 @@ pub(in crate::plugin) fn places() -> Arc<Admission> {
     }))
 }
 
-/// Tells a thread that nobody waits for it any more.
-#[derive(Debug, Default)]
-struct Waiting(Arc<AtomicBool>);
-
-impl Drop for Waiting {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
-/// Whether the call that asked has ended.
-#[derive(Debug)]
-pub(super) struct Gone(Arc<AtomicBool>);
-
-impl Gone {
-    pub(super) fn is_gone(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
 /// Read, when it is this call's turn.
 pub(super) async fn read<T: Send + 'static>(
     sight: &Sight<'_>,
@@ -68,7 +48,7 @@ pub(super) async fn read<T: Send + 'static>(
     // It may have been open, and have waited, for long.
     sight.still(reader.record())?;
     let waiting = Waiting::default();
-    let gone = Gone(waiting.0.clone());
+    let gone = waiting.gone();
     let done = tokio::task::spawn_blocking(move || {
         let done = work(&reader, &gone);
         drop((place, permit));
