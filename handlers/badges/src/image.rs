@@ -56,15 +56,7 @@ fn answer(shown: &Shown, request: &Request) -> Response {
     let tag = format!("\"{DRAWING}-{word}\"");
     let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     let mut headers = vec![header("etag", &tag), header("cache-control", CACHE)];
-    let mut known = request
-        .headers
-        .iter()
-        .filter(|(name, _)| name == "if-none-match");
-    let is_known = known.any(|(_, tags)| {
-        let mut tags = tags.split(',').map(str::trim);
-        tags.any(|known| known == "*" || known.strip_prefix("W/").unwrap_or(known) == tag)
-    });
-    if is_known {
+    if request.knows(&tag) {
         return Response {
             status: 304,
             headers,

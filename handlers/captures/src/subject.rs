@@ -8,8 +8,11 @@ use serde::Serialize;
 /// Longest name of a channel, in characters.
 const CHANNEL_CHARS_MAX: usize = 128;
 
+/// Samples of the longest capture, as a power of two.
+pub(crate) const SAMPLES_LOG2: u8 = 36;
+
 /// Last sample that any capture can have.
-const SAMPLE_MAX: u64 = 1 << 36;
+const SAMPLE_MAX: u64 = 1 << SAMPLES_LOG2;
 
 /// A channel by its name, such as `ADC` or `LA1`.
 pub(crate) fn channel() -> impl Shape<Value = String> {

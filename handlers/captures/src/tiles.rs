@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::{capture, export, refusal};
+use crate::{capture, export, refusal, subject};
 
 /// Stretches of a tile.
 const STRETCHES: u32 = 1024;
@@ -15,11 +15,11 @@ const STRETCHES: u32 = 1024;
 /// Most tiles of an answer.
 const TILES_MAX: u32 = 8;
 
-/// Samples of the widest stretch, as a power of two.
-const LEVEL_MAX: u8 = 36;
+/// Samples of the widest stretch, as a power of two: the longest capture.
+const LEVEL_MAX: u8 = subject::SAMPLES_LOG2;
 
 /// Last tile that any capture can have: of the longest one, at level 0.
-const INDEX_MAX: u32 = (1 << 26) - 1;
+const INDEX_MAX: u32 = (1 << (LEVEL_MAX as u32 - STRETCHES.ilog2())) - 1;
 
 /// Longest list of channels, in characters.
 const CHANNELS_CHARS_MAX: usize = 1024;
@@ -170,7 +170,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     let view = parse(request)?;
     let id = capture::id(request);
     let headers = headers(request);
-    if is_known(request, &headers) {
+    if request.knows(&tag(request)) {
         let info = captures::get(id).map_err(|error| refusal::of(error, "capture", id))?;
         if info.status == Status::Done {
             return Ok(Response {
@@ -224,28 +224,24 @@ fn wants_json(request: &Request) -> bool {
     accept.contains(JSON) && !accept.contains(BINARY)
 }
 
-/// What is the same with and without the tiles.
-fn headers(request: &Request) -> Vec<(String, String)> {
+/// What stands for the tiles at this address: it says all else, and a capture's id is never used again.
+fn tag(request: &Request) -> String {
     let form = if wants_json(request) {
         "json"
     } else {
         "binary"
     };
+    format!("\"{FORM}-{form}\"")
+}
+
+/// What is the same with and without the tiles.
+fn headers(request: &Request) -> Vec<(String, String)> {
     let header = |name: &str, value: String| (name.to_owned(), value);
     vec![
-        // The address says all else, and a capture's id is never used again.
-        header("etag", format!("\"{FORM}-{form}\"")),
+        header("etag", tag(request)),
         header("cache-control", CACHE.to_owned()),
         header("vary", "accept".to_owned()),
     ]
-}
-
-/// Whether the client has the tiles.
-fn is_known(request: &Request, headers: &[(String, String)]) -> bool {
-    let (_, tag) = &headers[0];
-    let known = request.header("if-none-match").unwrap_or_default();
-    let mut known = known.split(',').map(str::trim);
-    known.any(|known| known == "*" || known.strip_prefix("W/").unwrap_or(known) == tag)
 }
 
 /// The binary form, little-endian; lanes are padded to four bytes, and to the longest one.
@@ -360,7 +356,7 @@ mod tests {
         let known = |tags: &str| {
             let mut request = get(&["01X"], "level=9&index=0");
             request.headers = vec![("if-none-match".to_owned(), tags.to_owned())];
-            is_known(&request, &headers(&request))
+            request.knows(&tag(&request))
         };
         assert!(known("\"1-binary\"") && known("W/\"1-binary\"") && known("\"0\", \"1-binary\""));
         assert!(known("*") && !known("\"1-json\"") && !known(""));

@@ -20,6 +20,17 @@ impl Request {
             .map(|(_, value)| value.as_str())
     }
 
+    /// Whether the client says by `If-None-Match` that it has what this `ETag` stands for.
+    #[must_use]
+    pub fn knows(&self, tag: &str) -> bool {
+        let headers = self
+            .headers
+            .iter()
+            .filter(|(name, _)| name == "if-none-match");
+        let mut tags = headers.flat_map(|(_, tags)| tags.split(',').map(str::trim));
+        tags.any(|known| known == "*" || known.strip_prefix("W/").unwrap_or(known) == tag)
+    }
+
     /// The members of the JSON object in the body.
     ///
     /// # Errors

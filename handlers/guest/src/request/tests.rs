@@ -67,3 +67,16 @@ fn text_of_the_host_goes_into_a_record_as_it_is() {
     );
     assert_eq!(with(serde_json::json!({})), r#"{"data":[1, 2]}"#);
 }
+
+#[test]
+fn what_a_client_has_is_in_any_of_its_lists_of_tags() {
+    let knows = |lists: &[&str]| {
+        let mut request = get(&[], "");
+        let header = |list: &&str| ("if-none-match".to_owned(), (*list).to_owned());
+        request.headers = lists.iter().map(header).collect();
+        request.knows("\"1\"")
+    };
+    assert!(knows(&["\"1\""]) && knows(&["W/\"1\""]) && knows(&["*"]));
+    assert!(knows(&["\"0\", \"1\""]) && knows(&["\"0\"", "\"1\""]));
+    assert!(!knows(&[]) && !knows(&[""]) && !knows(&["\"10\""]) && !knows(&["1"]));
+}
