@@ -1,6 +1,7 @@
 //! Artifacts: files that a build left below `$HOSTD_OUT`, taken from there by name.
 
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -111,6 +112,12 @@ pub(crate) fn collect_what_is_there(
         }
     }
     artifacts
+}
+
+/// Makes the file of an artifact, and the folders above it.
+pub(crate) fn create(path: &Path) -> io::Result<File> {
+    path.parent().map_or(Ok(()), private::make_folder)?;
+    private::make_file(path)
 }
 
 /// Keeps a file of so many bytes, unless one of the `artifacts` is the same.
@@ -271,10 +278,7 @@ fn refused(name: &str, error: CollectError) -> Outcome {
 
 /// Copies a file, if there is room for it, and says what its digest is. What is zeros takes no room.
 fn keep(from: Content, path: &Path, floor: Floor) -> io::Result<String> {
-    if let Some(parent) = path.parent() {
-        private::make_folder(parent)?;
-    }
-    let to = private::make_file(path)?;
+    let to = create(path)?;
     let mut digest = Sha256::new();
     let expected = from.disk_bytes();
     tree::copy_sparse(from, &to, expected, floor, |bytes| digest.update(bytes))?;

@@ -4,10 +4,9 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use base::private;
 use sha2::{Digest, Sha256};
 
-use crate::artifacts::Artifact;
+use crate::artifacts::{self, Artifact};
 use crate::attempt::Stop;
 use crate::outcome::{Failure, Outcome};
 
@@ -28,14 +27,11 @@ impl Decoded {
     /// A file below `folder` that has at most `bytes_max`.
     pub(super) fn create(folder: &Path, name: &str, bytes_max: u64) -> Stop<Self> {
         let path = folder.join(name);
-        let made = path
-            .parent()
-            .map_or(Ok(()), private::make_folder)
-            .and_then(|()| private::make_file(&path));
+        let file = artifacts::create(&path).map_err(|error| broken(&error))?;
         Ok(Self {
             name: name.to_owned(),
             path,
-            out: BufWriter::new(made.map_err(|error| broken(&error))?),
+            out: BufWriter::new(file),
             digest: Sha256::new(),
             bytes: 0,
             lines: 0,

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use base::private;
 use evidence::result::{Case, Fault, Outcome as CaseOutcome};
 use pipeline::limits::{DOCUMENT_BYTES_MAX, GOLDEN_BYTES_MAX};
 use pipeline::plan::Assertion;
@@ -14,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use super::course::Course;
 use super::{Judging, Ruled, Ruling};
-use crate::artifacts::Artifact;
+use crate::artifacts::{self, Artifact};
 use crate::attempt::Stop;
 use crate::cases::Tally;
 use crate::outcome::{Failure, Outcome};
@@ -158,12 +157,8 @@ impl Course<'_, '_> {
     /// Keeps a file as an artifact of the run.
     fn leave(&mut self, name: &str, bytes: &[u8]) -> Stop<()> {
         let path = self.attempt.task.artifacts().join(name);
-        let made = path
-            .parent()
-            .map_or(Ok(()), private::make_folder)
-            .and_then(|()| private::make_file(&path))
-            .and_then(|mut file| file.write_all(bytes));
-        made.map_err(|error| Outcome::broken("keep what rules come to", &error))?;
+        let written = artifacts::create(&path).and_then(|mut file| file.write_all(bytes));
+        written.map_err(|error| Outcome::broken("keep what rules come to", &error))?;
         self.artifacts.push(Artifact {
             name: name.to_owned(),
             bytes: bytes.len() as u64,
@@ -196,7 +191,7 @@ fn refused(why: String) -> Outcome {
     Outcome::Failed(Failure::Refused(why))
 }
 
-/// Reads a file of the sources. No link is followed, since strangers made them.
+/// Reads a file of the sources. No link is followed: the sources are what a job brought.
 fn read(source: &Path, path: &str, bytes_max: usize) -> Stop<Vec<u8>> {
     let open = || -> io::Result<Vec<u8>> {
         let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY;
