@@ -1,4 +1,4 @@
-//! Work on what a stranger wrote, which may be much: on a thread of its own, behind the threads that answer.
+//! Work on what a job brought, which may be much: on a thread of its own, behind the threads that answer.
 
 use std::thread;
 

@@ -1,4 +1,4 @@
-//! Threads of a server that work through what a stranger wrote, which may be much, behind those that answer.
+//! Threads of a server that work through what a job brought, which may be much, behind those that answer.
 
 use rustix::process::{getpriority_process, setpriority_process};
 

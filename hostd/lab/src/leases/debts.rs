@@ -127,7 +127,7 @@ impl Leases {
                 device,
                 since,
                 obstacle,
-                "the device does not become safe, and nobody gets it; mend what stands in the way, or have an administrator \
+                "the device does not become safe, and is kept from all; mend what stands in the way, or have an administrator \
                  take it with \"override\": true"
             );
         }

@@ -69,7 +69,7 @@ pub(super) fn sight(scene: &Scene<'_>, rule: &Rule) -> Result<Sight, Fault> {
         let mut analog = golden.analog.iter().map(|channel| &channel.name);
         if !logic.any(|own| own == name.as_str()) && !analog.any(|own| own == name.as_str()) {
             return Err(Fault::Unfit(format!(
-                "the golden file has no channel `{name}`: take it away, or make the file anew"
+                "the golden file has no channel `{name}`: take it away, or make the file again"
             )));
         }
     }

@@ -62,7 +62,7 @@ pub(super) fn compare(
     };
     if trace.analog.unit != points.unit {
         return Err(Fault::Unfit(format!(
-            "`{}` is in {}, and was in {}: make the golden file anew",
+            "`{}` is in {}, and was in {}: make the golden file again",
             points.name, trace.analog.unit, points.unit
         )));
     }
