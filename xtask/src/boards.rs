@@ -61,6 +61,15 @@ const PACKAGES: &[Package] = &[
         sha256: "1c3712cbd41548242e3004584632c9a23f373f1ac26f4e4e26cd70fbcb063545",
         member: "edea-0.8.4/tests/kicad_projects",
     },
+    // MIT: boards of KiCad 10, of four and six layers.
+    Package {
+        name: "kicad-tools",
+        wanted: "kicad-tools==0.24.0",
+        registry: Registry::Python,
+        archive: "kicad_tools-0.24.0.tar.gz",
+        sha256: "07b939e3402dd841d6d9e2dc5c459b6d49e817d18d526d3a1e9ac1e2825e2101",
+        member: "kicad_tools-0.24.0/boards",
+    },
     // MIT, each board its own licence: sets of Gerber and drill files.
     Package {
         name: "tracespace",

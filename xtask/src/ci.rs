@@ -15,6 +15,7 @@ use crate::{
     tidy, tool, toolchain, usb,
 };
 
+mod disk;
 mod ending;
 mod figures;
 mod outcomes;
@@ -29,6 +30,9 @@ use report::Report;
 pub(crate) fn run(options: &Options) -> Result<()> {
     let metadata = Metadata::load()?;
     let folder = watch(&metadata)?;
+    for line in disk::before(&metadata.root) {
+        progress::warning(&line);
+    }
     let mut report = Report::begin();
     let mut missing = None;
     report.check("programs", || {

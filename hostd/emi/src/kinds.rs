@@ -30,15 +30,22 @@ pub(crate) fn classify(
         let declared = settings.kind(net);
         let declared = declared.map(|kind| (kind, "the rules file".to_owned()));
         let found = declared
-            .or_else(|| of_class(&net.classes))
+            .or_else(|| of_classes(net))
             .or_else(|| seen[id].kind(&words::of_net(&net.name)));
         (net.kind, net.because) = found.unwrap_or_default();
     }
     speeds(board, settings, watch)
 }
 
-/// What the classes of a net say.
-fn of_class(classes: &[String]) -> Option<(NetKind, String)> {
+/// What the classes of a net say. Classes for supplies often have their grounds too, for the sake of wide traces: a net that has
+/// the name of a ground is none of the supplies.
+fn of_classes(net: &Net) -> Option<(NetKind, String)> {
+    let is_ground = || evidence::names_ground(&words::of_net(&net.name));
+    let (kind, because) = said_by(&net.classes)?;
+    (kind != NetKind::Power || !is_ground()).then_some((kind, because))
+}
+
+fn said_by(classes: &[String]) -> Option<(NetKind, String)> {
     classes.iter().find_map(|class| {
         let words = words::of_text(class);
         let any = |is: fn(&str) -> bool| words.iter().any(|word| is(word));
@@ -60,7 +67,7 @@ fn grounds(board: &Board, settings: &Settings) -> Vec<bool> {
     let is_ground = |net: &Net| {
         let declared = settings
             .kind(net)
-            .or_else(|| of_class(&net.classes).map(|(kind, _)| kind));
+            .or_else(|| of_classes(net).map(|(kind, _)| kind));
         declared.map_or_else(
             || evidence::names_ground(&words::of_net(&net.name)),
             |kind| kind == NetKind::Ground,

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::Result;
 
+use super::disk;
 use super::figures::{DOCUMENT, Figures, Kind};
 use super::outcomes::{self, Outcomes};
 use super::report::Report;
@@ -91,6 +92,7 @@ pub(super) fn print(report: &Report, root: &Path, folder: &Path) -> Result<&'sta
     if let Some(why) = &measured.no_tests {
         progress::detail(why);
     }
+    warnings.extend(disk::after(root));
     warnings.iter().for_each(|line| progress::warning(line));
     let checks = report.left_out();
     let tests = left_out(&measured.left_out, |check| report.has_passed(check));

@@ -198,34 +198,84 @@ impl FillIndex {
     /// The parts of `line` over one fill; `sides` are those of its sides that are near.
     fn parts(&self, owner: usize, line: &Segment, sides: &[usize]) -> Vec<(f64, f64)> {
         let reach = self.pens[owner] + ROUNDING_MM;
-        let strokes = sides.iter().map(|side| self.sides.segment(*side));
-        let strokes = strokes.filter(|core| !is_aside(line, core, reach));
-        let mut parts = union(
-            strokes
-                .filter_map(|core| line.inside_stroke(core, reach))
-                .collect(),
-        );
-        // What is left between the edges crosses none, so it is inside or outside as a whole.
-        let begins = std::iter::once(0.0).chain(parts.iter().map(|part| part.1));
-        let ends = parts.iter().map(|part| part.0).chain(std::iter::once(1.0));
-        let between: Vec<(f64, f64)> = begins
-            .zip(ends)
-            .filter(|(from, to)| from < to)
-            .filter(|(from, to)| encloses(&self.insides[owner], line.at(from.midpoint(*to))))
-            .collect();
+        let above = Above::of(line);
+        let mut strokes = Vec::new();
+        let mut crossings = Vec::new();
+        for side in sides {
+            let core = self.sides.segment(*side);
+            let (a, b) = (above.height(core.a), above.height(core.b));
+            if above.are_aside(a, b, reach) {
+                continue;
+            }
+            if let Some(stroke) = line.inside_stroke(core, reach) {
+                strokes.push(stroke);
+                if (a < 0.0) != (b < 0.0) {
+                    crossings.push(stroke.0);
+                }
+            }
+        }
+        let mut parts = union(strokes);
+        let between = self.between(owner, line, &parts, crossings);
         parts.extend(between);
         union(parts)
     }
+
+    /// What is over the fill between its edges. A stretch between two edges crosses none, so it is inside or outside as a whole:
+    /// the first one is looked up, and each crossing within the edges before another one goes from one to the other.
+    fn between(
+        &self,
+        owner: usize,
+        line: &Segment,
+        edges: &[(f64, f64)],
+        mut crossings: Vec<f64>,
+    ) -> Vec<(f64, f64)> {
+        crossings.sort_by(f64::total_cmp);
+        let begins = std::iter::once(0.0).chain(edges.iter().map(|edge| edge.1));
+        let ends = edges.iter().map(|edge| edge.0).chain(std::iter::once(1.0));
+        let mut between = Vec::new();
+        // How many crossings were before the first stretch, and whether that is inside.
+        let mut first: Option<(usize, bool)> = None;
+        for (from, to) in begins.zip(ends).filter(|(from, to)| from < to) {
+            let crossed = crossings.partition_point(|crossing| *crossing <= from);
+            let (before, is_inside) = *first.get_or_insert_with(|| {
+                let middle = line.at(from.midpoint(to));
+                (crossed, encloses(&self.insides[owner], middle))
+            });
+            if is_inside == (crossed - before).is_multiple_of(2) {
+                between.push((from, to));
+            }
+        }
+        between
+    }
 }
 
-/// Whether all of `side` is farther than `reach` from the carrier of `line`, on one side of it. Quick to tell.
-fn is_aside(line: &Segment, side: &Segment, reach: f64) -> bool {
-    let along = line.b - line.a;
-    let above = |p: Point| along.cross(p - line.a);
-    let (a, b) = (above(side.a), above(side.b));
-    let (low, high) = (a.min(b), a.max(b));
-    let least = reach * along.length();
-    least < low || high < -least
+/// On which side of the carrier of a line points are, and how far from it.
+struct Above {
+    start: Point,
+    along: Point,
+    length: f64,
+}
+
+impl Above {
+    fn of(line: &Segment) -> Self {
+        let along = line.b - line.a;
+        Self {
+            start: line.a,
+            along,
+            length: along.length(),
+        }
+    }
+
+    /// The distance to the carrier times the length of the line, negative on one side.
+    fn height(&self, point: Point) -> f64 {
+        self.along.cross(point - self.start)
+    }
+
+    /// Whether everything between two heights is farther than `reach` from the carrier.
+    fn are_aside(&self, a: f64, b: f64, reach: f64) -> bool {
+        let least = reach * self.length;
+        least < a.min(b) || a.max(b) < -least
+    }
 }
 
 /// Parts that do not overlap, in order.

@@ -88,45 +88,45 @@ impl FillIndex {
 
     /// A way through the copper of a fill with its detours cut off, in either direction, which comes out the same.
     pub(super) fn shortened(&self, owner: usize, points: &[Point]) -> Way {
-        let mut back = points.to_vec();
-        back.reverse();
-        let (there, back) = (
-            self.straightened(owner, points),
-            self.straightened(owner, &back),
-        );
-        if back.length < there.length {
-            back.reversed()
-        } else {
-            there
-        }
-    }
-
-    /// From each corner straight to the farthest one that can be reached so.
-    fn straightened(&self, owner: usize, points: &[Point]) -> Way {
         let mut along = vec![0.0];
         for pair in points.windows(2) {
             along.push(along.last().copied().unwrap_or_default() + pair[0].distance(pair[1]));
         }
         let corners = corners(points, along.last().copied().unwrap_or_default());
-        let mut way = Way {
-            points: points.first().copied().into_iter().collect(),
-            length: 0.0,
+        let mut known = vec![None; corners.len() * corners.len()];
+        let mut straight = |from: usize, to: usize| {
+            *known[from * corners.len() + to].get_or_insert_with(|| {
+                let (from, to) = (corners[from], corners[to]);
+                let line = Segment::new(points[from], points[to]);
+                let most = along[to] - along[from] + ROUNDING_MM;
+                self.straight(owner, &line, most, [0.0; 2])
+            })
         };
-        let mut at = 0;
-        while at + 1 < corners.len() {
-            let reached = (at + 1..corners.len()).rev().find_map(|to| {
-                let (from, end) = (corners[at], corners[to]);
-                let line = Segment::new(points[from], points[end]);
-                let most = along[end] - along[from] + ROUNDING_MM;
-                Some((to, self.straight(owner, &line, most, [0.0; 2])?))
-            });
-            let (to, length) =
-                reached.unwrap_or_else(|| (at + 1, along[corners[at + 1]] - along[corners[at]]));
-            way.points.push(points[corners[to]]);
-            way.length += length;
-            at = to;
+        let last = corners.len().saturating_sub(1);
+        let there = stops(last, &mut straight);
+        let mut back = stops(last, |from, to| straight(last - to, last - from));
+        back.iter_mut().for_each(|stop| *stop = last - *stop);
+        back.reverse();
+        let mut way = |stops: &[usize]| Way {
+            points: stops
+                .iter()
+                .filter_map(|stop| corners.get(*stop))
+                .map(|corner| points[*corner])
+                .collect(),
+            length: stops
+                .windows(2)
+                .map(|pair| {
+                    let rim = || along[corners[pair[1]]] - along[corners[pair[0]]];
+                    straight(pair[0], pair[1]).unwrap_or_else(rim)
+                })
+                .sum(),
+        };
+        let (there, back) = (way(&there), way(&back));
+        if back.length < there.length {
+            back
+        } else {
+            there
         }
-        way
     }
 
     /// The length of `line` in mm where it goes through a fill, around antipads in its way, if it is no longer than `most`. Its
@@ -160,6 +160,20 @@ impl FillIndex {
         }
         Some(length)
     }
+}
+
+/// From each corner, of which there are `last` and one more, straight to the farthest one that can be reached so, or to the
+/// next one.
+fn stops(last: usize, mut straight: impl FnMut(usize, usize) -> Option<f64>) -> Vec<usize> {
+    let mut stops = vec![0];
+    let mut at = 0;
+    while at < last {
+        let mut farther = (at + 2..=last).rev();
+        let reached = farther.find(|to| straight(at, *to).is_some());
+        at = reached.unwrap_or(at + 1);
+        stops.push(at);
+    }
+    stops
 }
 
 /// The corners of a way, by index: those that are farthest from the straight line first.

@@ -372,6 +372,31 @@ fn layers_are_told_by_canonical_names_or_version_5s_ordinals() {
 }
 
 #[test]
+fn a_ground_in_the_class_of_the_supplies_stays_a_ground() {
+    let project =
+        br#"{"net_settings": {"classes": [{"name": "Power", "nets": ["GND", "/wide", "GND_SENSE"]},
+        {"name": "ground", "nets": ["/shield"]}]}}"#;
+    let mut board = read(
+        "(net 1 \"GND\") (net 2 \"/wide\") (net 3 \"/shield\") (net 4 \"GND_SENSE\") (via (at 0 0) (net 1)) (via (at 1 0) (net 2)) \
+         (via (at 2 0) (net 3)) (via (at 3 0) (net 4))",
+    );
+    kicad::Project::read(project).unwrap().apply(&mut board);
+    emi::check(&mut board, &Settings::default(), &()).unwrap();
+    let kinds = board.nets.iter().map(|net| (&*net.name, net.kind));
+    let mut kinds: Vec<(&str, NetKind)> = kinds.collect();
+    kinds.sort_by_key(|(name, _)| *name);
+    assert_eq!(
+        kinds,
+        [
+            ("/shield", NetKind::Ground),
+            ("/wide", NetKind::Power),
+            ("GND", NetKind::Ground),
+            ("GND_SENSE", NetKind::Power),
+        ]
+    );
+}
+
+#[test]
 fn net_classes_come_from_the_project() {
     let project = br#"{"net_settings": {"classes": [{"name": "Default"}, {"name": "pwr", "nets": ["+5F"]}],
         "netclass_patterns": [{"netclass": "USB fast", "pattern": "/usb/*"}], "netclass_assignments": {"SDA": ["slow"], "X": "one"}}}"#;

@@ -14,9 +14,14 @@ use crate::metamorphic::{OFFSETS, assert_moved};
 use crate::sheet::rules_of;
 use rewrite::{Change, rewritten};
 
-/// The folder of the demo boards of KiCad 6, and that of boards of KiCad 8.
+/// The folders of the demo boards of KiCad 6, of boards of KiCad 8, and of boards of KiCad 10.
 const DEMOS: &str = "kicad-demos/usr/share/kicad/demos";
 const EDEA: &str = "edea/edea-0.8.4/tests/kicad_projects";
+const TOOLS: &str = "kicad-tools/kicad_tools-0.24.0/boards";
+
+const BLDC: &str = "05-bldc-motor-controller/output/bldc_controller_routed.kicad_pcb";
+const SDRAM: &str = "07-matchgroup-test/real_design/reviewed-routing/sdram_demo.kicad_pcb";
+const PAIRS: &str = "06-diffpair-test/regression-fixture/diffpair_test_routed.kicad_pcb";
 
 /// Where the boards are.
 fn folder() -> PathBuf {
@@ -81,6 +86,8 @@ fn all_are_read_and_checked() {
         (format!("{EDEA}/leako/ColecoVision Clone.kicad_pcb"), 2),
         (format!("{EDEA}/MP2451/MP2451.kicad_pcb"), 2),
         (format!("{EDEA}/ferret/ferret.kicad_pcb"), 4),
+        (format!("{TOOLS}/{BLDC}"), 4),
+        (format!("{TOOLS}/{SDRAM}"), 6),
     ];
     for (path, layers) in boards {
         let Some(text) = bytes(&path) else { continue };

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use emi::{Limits, Settings, Severity, SourceFile, kicad};
+use emi::{Limits, Settings, Severity, kicad};
 
 use super::{folder, skipped};
 
@@ -16,6 +16,9 @@ const FAR: &str = "no capacitor is nearer than 10 mm";
 
 /// A USB pair on F.Cu, and below it on In1.Cu the fills of GND, +3V3 and /Control/VDD, 0.3 mm apart, end and begin.
 const CUT: &str = "the fills below a USB pair change";
+
+/// A fast pair that an autorouter laid where the layer beside it has no copper for so long, as the independent reader measures.
+const OPEN: &str = "there is no copper on the layer beside it";
 
 /// With why each is true.
 const TRUE: &[(Known, &str)] = &[
@@ -103,6 +106,245 @@ const TRUE: &[(Known, &str)] = &[
     (("video.kicad_pcb", "decoupling", "+5V", "U4"), FAR),
     (("video.kicad_pcb", "decoupling", "+5V", "U5"), FAR),
     (("video.kicad_pcb", "decoupling", "+5V", "U6"), FAR),
+    (
+        (
+            "diffpair_test_routed.kicad_pcb",
+            "plane-gap",
+            "MIPI_CLK-",
+            "",
+        ),
+        OPEN,
+    ),
+    (
+        (
+            "diffpair_test_routed.kicad_pcb",
+            "plane-gap",
+            "MIPI_D0+",
+            "",
+        ),
+        OPEN,
+    ),
+    (
+        ("diffpair_test_routed.kicad_pcb", "plane-gap", "USB2_D+", ""),
+        OPEN,
+    ),
+    (
+        ("diffpair_test_routed.kicad_pcb", "plane-gap", "USB2_D-", ""),
+        OPEN,
+    ),
+    (
+        (
+            "diffpair_test_routed.kicad_pcb",
+            "plane-gap",
+            "USB3_RX1+",
+            "",
+        ),
+        OPEN,
+    ),
+    (
+        (
+            "diffpair_test_routed.kicad_pcb",
+            "plane-gap",
+            "USB3_RX1-",
+            "",
+        ),
+        OPEN,
+    ),
+    (
+        (
+            "diffpair_test_routed.kicad_pcb",
+            "plane-gap",
+            "USB3_RX2+",
+            "",
+        ),
+        OPEN,
+    ),
+    (
+        (
+            "diffpair_test_routed.kicad_pcb",
+            "plane-gap",
+            "USB3_TX1+",
+            "",
+        ),
+        OPEN,
+    ),
+    (
+        (
+            "diffpair_test_routed.kicad_pcb",
+            "plane-gap",
+            "USB3_TX1-",
+            "",
+        ),
+        OPEN,
+    ),
+    (
+        (
+            "diffpair_test_routed.kicad_pcb",
+            "plane-gap",
+            "USB3_TX2+",
+            "",
+        ),
+        OPEN,
+    ),
+    (("diffpair_test.kicad_pcb", "decoupling", "+1V2", "U2"), FAR),
+    (("diffpair_test.kicad_pcb", "decoupling", "+1V8", "U4"), FAR),
+    (("diffpair_test.kicad_pcb", "decoupling", "+3V3", "U1"), FAR),
+    (("diffpair_test.kicad_pcb", "decoupling", "+3V3", "U2"), FAR),
+    (
+        ("diffpair_test_routed.kicad_pcb", "decoupling", "+1V2", "U2"),
+        FAR,
+    ),
+    (
+        ("diffpair_test_routed.kicad_pcb", "decoupling", "+1V8", "U4"),
+        FAR,
+    ),
+    (
+        ("diffpair_test_routed.kicad_pcb", "decoupling", "+3V3", "U1"),
+        FAR,
+    ),
+    (
+        ("diffpair_test_routed.kicad_pcb", "decoupling", "+3V3", "U2"),
+        FAR,
+    ),
+    (
+        ("bldc_controller.kicad_pcb", "decoupling", "+24V", "U3"),
+        FAR,
+    ),
+    (
+        ("bldc_controller.kicad_pcb", "decoupling", "+3V3", "U10"),
+        FAR,
+    ),
+    (
+        ("bldc_controller.kicad_pcb", "decoupling", "+3V3", "U3"),
+        FAR,
+    ),
+    (
+        ("bldc_controller.kicad_pcb", "decoupling", "+5V", "U3"),
+        FAR,
+    ),
+    (
+        (
+            "bldc_controller_routed.kicad_pcb",
+            "decoupling",
+            "+24V",
+            "U3",
+        ),
+        FAR,
+    ),
+    (
+        (
+            "bldc_controller_routed.kicad_pcb",
+            "decoupling",
+            "+3V3",
+            "U10",
+        ),
+        FAR,
+    ),
+    (
+        (
+            "bldc_controller_routed.kicad_pcb",
+            "decoupling",
+            "+3V3",
+            "U3",
+        ),
+        FAR,
+    ),
+    (
+        (
+            "bldc_controller_routed.kicad_pcb",
+            "decoupling",
+            "+5V",
+            "U3",
+        ),
+        FAR,
+    ),
+    (
+        ("stm32_devboard.kicad_pcb", "decoupling", "+3.3V", "U2"),
+        FAR,
+    ),
+    (
+        ("matchgroup_test.kicad_pcb", "decoupling", "+1V2", "U1"),
+        FAR,
+    ),
+    (
+        ("matchgroup_test.kicad_pcb", "decoupling", "+1V2", "U2"),
+        FAR,
+    ),
+    (
+        ("matchgroup_test.kicad_pcb", "decoupling", "+1V2", "U4"),
+        FAR,
+    ),
+    (
+        ("matchgroup_test.kicad_pcb", "decoupling", "+1V8", "U4"),
+        FAR,
+    ),
+    (
+        ("matchgroup_test.kicad_pcb", "decoupling", "+1V8", "U5"),
+        FAR,
+    ),
+    (
+        (
+            "matchgroup_test_routed.kicad_pcb",
+            "decoupling",
+            "+1V2",
+            "U1",
+        ),
+        FAR,
+    ),
+    (
+        (
+            "matchgroup_test_routed.kicad_pcb",
+            "decoupling",
+            "+1V2",
+            "U2",
+        ),
+        FAR,
+    ),
+    (
+        (
+            "matchgroup_test_routed.kicad_pcb",
+            "decoupling",
+            "+1V2",
+            "U4",
+        ),
+        FAR,
+    ),
+    (
+        (
+            "matchgroup_test_routed.kicad_pcb",
+            "decoupling",
+            "+1V8",
+            "U4",
+        ),
+        FAR,
+    ),
+    (
+        (
+            "matchgroup_test_routed.kicad_pcb",
+            "decoupling",
+            "+1V8",
+            "U5",
+        ),
+        FAR,
+    ),
+    (
+        (
+            "diffpair_test_routed.kicad_pcb",
+            "plane-gap",
+            "USB3_RX2-",
+            "",
+        ),
+        OPEN,
+    ),
+    (
+        (
+            "stm32_devboard_routed.kicad_pcb",
+            "decoupling",
+            "+3.3V",
+            "U2",
+        ),
+        FAR,
+    ),
 ];
 
 /// How deep folders of boards are.
@@ -133,11 +375,15 @@ fn every_critical_finding_on_a_board_of_others_is_true() {
     }
     paths.sort();
     let mut found = BTreeSet::new();
+    let mut others = Vec::new();
     for path in &paths {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let Ok(mut board) = kicad::read(&std::fs::read(path).unwrap(), &Limits::default()) else {
             continue;
         };
+        if let Ok(project) = std::fs::read(path.with_extension("kicad_pro")) {
+            kicad::Project::read(&project).unwrap().apply(&mut board);
+        }
         let report = emi::check(&mut board, &Settings::default(), &()).unwrap();
         let findings = report.findings.iter();
         for finding in findings.filter(|finding| finding.severity == Severity::Critical) {
@@ -146,12 +392,9 @@ fn every_critical_finding_on_a_board_of_others_is_true() {
             let is_known = TRUE.iter().any(|((board, rule, net, part), _)| {
                 (*board, *rule, *net, *part) == (&key.0, key.1, &key.2, &key.3)
             });
-            assert!(
-                is_known,
-                "{}: {}",
-                path.display(),
-                report.text_in(&SourceFile::default())
-            );
+            if !is_known {
+                others.push(format!("{key:?}: {}", finding.detail));
+            }
             found.insert(key);
         }
         assert_eq!(
@@ -164,6 +407,7 @@ fn every_critical_finding_on_a_board_of_others_is_true() {
             "{name}: all of them are listed"
         );
     }
+    assert!(others.is_empty(), "{}", others.join("\n"));
     for ((board, rule, net, part), why) in TRUE {
         let is_there = paths.iter().any(|path| path.ends_with(board));
         let key = (

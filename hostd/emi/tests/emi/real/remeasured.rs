@@ -10,7 +10,7 @@ use emi::{Finding, Limits, Settings, kicad};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{DEMOS, EDEA, bytes, folder};
+use super::{BLDC, DEMOS, EDEA, PAIRS, SDRAM, TOOLS, bytes, folder};
 
 const PROGRAM: &str = include_str!("remeasure.py");
 
@@ -103,6 +103,9 @@ fn findings_say_what_an_independent_reader_measures() {
         format!("{DEMOS}/complex_hierarchy/complex_hierarchy.kicad_pcb"),
         format!("{EDEA}/MP2451/MP2451.kicad_pcb"),
         format!("{EDEA}/ferret/ferret.kicad_pcb"),
+        format!("{TOOLS}/{BLDC}"),
+        format!("{TOOLS}/{SDRAM}"),
+        format!("{TOOLS}/{PAIRS}"),
     ];
     let (mut count, mut exact) = (0, 0);
     let mut apart = Vec::new();
