@@ -15,13 +15,7 @@ pub(crate) fn each_change<E>(
     let mut last = last;
     let step = SKIP / unit * unit;
     for (number, block) in raw.chunks(step).enumerate() {
-        let is_quiet = match unit {
-            1 => is_quiet::<1>(block, mask, last),
-            2 => is_quiet::<2>(block, mask, last),
-            4 => is_quiet::<4>(block, mask, last),
-            _ => false,
-        };
-        if is_quiet {
+        if is_unchanged(block, unit, mask, last) {
             continue;
         }
         let first = number * (step / unit);
@@ -34,6 +28,18 @@ pub(crate) fn each_change<E>(
         }
     }
     Ok(last)
+}
+
+/// Whether all samples of a block of them, masked, are `last`. Some sample sizes are not looked at: for these it is `false`.
+#[inline(always)]
+pub(crate) fn is_unchanged(block: &[u8], unit: usize, mask: u64, last: u64) -> bool {
+    match unit {
+        1 => is_quiet::<1>(block, mask, last),
+        2 => is_quiet::<2>(block, mask, last),
+        4 => is_quiet::<4>(block, mask, last),
+        8 => is_quiet::<8>(block, mask, last),
+        _ => false,
+    }
 }
 
 /// Up to eight channels of a sample, gathered into one byte.

@@ -301,3 +301,47 @@ fn analog_samples_come_back() {
         assert!(read.is_err(), "a bit flipped at {at} went unnoticed");
     }
 }
+
+/// Samples of any size, in pieces of any length, are stored as their edges are.
+#[test]
+fn raw_samples_are_stored_as_their_edges_are() {
+    for unit in 1..=8 {
+        for (channels, quiet) in [(1, 3), (unit * 8, 40), ((unit * 8 + 3).min(64), 500)] {
+            let mut rng = Rng::new(unit as u64);
+            let mask = u64::MAX >> (64 - channels);
+            let mut raw: Vec<u8> = Vec::new();
+            let mut edges = Vec::new();
+            let (mut word, mut last) = (rng.range(0, 250), None);
+            let count = 70_000;
+            for sample in 0..count {
+                if rng.range(0, quiet) == 0 {
+                    word ^= 1 << rng.range(0, unit as u64 * 8);
+                }
+                raw.extend(&word.to_le_bytes()[..unit]);
+                let seen = word & mask & u64::MAX >> (64 - unit * 8);
+                if last != Some(seen) {
+                    edges.push((sample, seen));
+                    last = Some(seen);
+                }
+            }
+            let spec = EncoderSpec {
+                channels,
+                sample_rate_hz: 1e6,
+            };
+            let mut by_edges = Encoder::new(spec).unwrap();
+            by_edges.push_edges(&edges, count).unwrap();
+            let mut by_samples = Encoder::new(spec).unwrap();
+            let mut rest = &raw[..];
+            while !rest.is_empty() {
+                let samples = usize::try_from(rng.range(1, 1000)).unwrap();
+                let (piece, behind) = rest.split_at((samples * unit).min(rest.len()));
+                by_samples.push_raw(piece, unit);
+                rest = behind;
+            }
+            assert!(
+                by_samples.finish() == by_edges.finish(),
+                "{unit} {channels}"
+            );
+        }
+    }
+}

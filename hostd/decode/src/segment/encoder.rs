@@ -2,8 +2,9 @@
 
 use super::block::encode;
 use super::facts::Noting;
+use super::group::{self, GROUP};
 use super::{BLOCK_SAMPLES, CHANNELS_MAX};
-use crate::changes::{each_change, word};
+use crate::changes::{each_change, is_unchanged, word};
 use crate::container::{ContainerWriter, Content};
 use crate::pyramid::LogicPyramid;
 use std::convert::Infallible;
@@ -166,11 +167,44 @@ impl Encoder {
         if raw.is_empty() {
             return;
         }
-        let from = self.at;
         let first = word(&raw[..unit]) & self.mask;
-        self.edge(from, first);
-        let mask = self.mask;
-        let scan = each_change(raw, unit, mask, first, |index, word| {
+        self.begin(self.at, first);
+        let whole = self.at.next_multiple_of(GROUP as u64) - self.at;
+        let samples = usize::try_from(whole).expect("a group is short");
+        let (head, rest) = raw.split_at((samples * unit).min(raw.len()));
+        self.push_few(head, unit);
+        let groups = rest.chunks_exact(GROUP * unit);
+        let tail = groups.remainder();
+        for group in groups {
+            self.push_group(group, unit);
+        }
+        self.push_few(tail, unit);
+    }
+
+    /// Takes 64 samples, of which the first one is a multiple of 64.
+    fn push_group(&mut self, group: &[u8], unit: usize) {
+        let last = self.last.unwrap_or_default();
+        let upto = self.at + GROUP as u64;
+        if is_unchanged(group, unit, self.mask, last) {
+            return self.hold(upto);
+        }
+        let mut planes = [0; CHANNELS_MAX];
+        group::planes(group, unit, &mut planes);
+        let index = ((self.at - self.start) / GROUP as u64) as usize;
+        let channels = self.toggles.iter_mut().zip(&planes).enumerate();
+        for (channel, (toggles, plane)) in channels {
+            toggles[index] = plane ^ (plane << 1 | last >> channel & 1);
+        }
+        self.last = Some(word(&group[group.len() - unit..]) & self.mask);
+        self.at = upto;
+        self.seal_full();
+    }
+
+    /// Takes samples one by one.
+    fn push_few(&mut self, raw: &[u8], unit: usize) {
+        let from = self.at;
+        let (mask, last) = (self.mask, self.last.unwrap_or_default());
+        let scan = each_change(raw, unit, mask, last, |index, word| {
             self.edge(from + index, word);
             Ok::<(), Infallible>(())
         });
@@ -205,13 +239,18 @@ impl Encoder {
         (self.container.finish(), pyramid.unwrap_or_default())
     }
 
+    /// The levels before a sample. A capture begins with those of its first sample, if it is the one with number 0.
+    fn begin(&mut self, sample: u64, word: u64) -> u64 {
+        *self.last.get_or_insert_with(|| {
+            self.levels = if sample == 0 { word } else { 0 };
+            self.levels
+        })
+    }
+
     /// The channels have these levels from `sample` on.
     fn edge(&mut self, sample: u64, word: u64) {
         self.hold(sample);
-        let last = *self.last.get_or_insert_with(|| {
-            self.levels = if sample == 0 { word } else { 0 };
-            self.levels
-        });
+        let last = self.begin(sample, word);
         let offset = sample - self.start;
         let (index, bit) = ((offset / 64) as usize, 1 << (offset % 64));
         let mut moved = word ^ last;
