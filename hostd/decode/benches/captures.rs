@@ -1,9 +1,14 @@
-//! A billion samples of 14 channels: looked at from afar, looked up, and an overview against the way through all edges.
+//! A billion samples of 14 channels: stored, looked at from afar, looked up, and an overview against the way through all edges.
 //!
 //! `cargo xtask bench captures`. Compare the ratios rather than the absolute numbers.
 
 #![allow(clippy::print_stdout, reason = "printing is what a bench is for")]
 
+#[path = "decode/clock.rs"]
+#[allow(dead_code, reason = "the other bench uses all of it")]
+mod clock;
+#[path = "captures/storing.rs"]
+mod storing;
 #[path = "../tests/support/traffic.rs"]
 #[allow(dead_code, reason = "the tests use all of it")]
 mod traffic;
@@ -265,6 +270,9 @@ fn main() {
         open * 1e3,
         open_pyramid * 1e3
     );
+    storing::ingest(parts.min(24), rounds.min(3));
+    storing::sizes();
+    storing::pyramid_again(&segment);
     tiles(&segment, &pyramid, rounds);
     look_ups(&segment, rounds);
     overview(&segment, &pyramid, rounds.min(20));
