@@ -29,6 +29,7 @@ mod flash_faults;
 mod guides;
 mod handlers;
 mod http;
+mod imports;
 mod jobs;
 mod leases;
 mod live;

@@ -88,13 +88,16 @@ fn a_recording_goes_in_and_comes_out_the_same() {
             &format!("/api/capture/{id}/export?format={format}"),
         )
     };
-    let again = import(&client, "", &export("sr")).expect(201);
-    assert_eq!(
-        (&again["channels"], again["id"] == made["id"]),
-        (&made["channels"], false)
-    );
-    let again = decode.replace(&id, again["id"].as_str().unwrap());
-    assert_eq!(client.get(&again).unwrap().text, decoded);
+    for (format, query) in [("sr", ""), ("vcd", ""), ("csv", "?rate=200000")] {
+        let again = import(&client, query, &export(format)).expect(201);
+        assert_eq!(
+            (&again["channels"], again["id"] == made["id"]),
+            (&made["channels"], false),
+            "{format}"
+        );
+        let again = decode.replace(&id, again["id"].as_str().unwrap());
+        assert_eq!(client.get(&again).unwrap().text, decoded, "{format}");
+    }
     let samples = made["channels"][0]["samples"].as_u64().unwrap();
     assert_eq!(export("bin").len() as u64, samples);
 

@@ -1,10 +1,18 @@
 //! `GET /capture/{id}/export`: a finished capture as a file of another tool, streamed by the host.
 
-use guest::recordings::{self, Content, Error, Format};
-use guest::{ApiError, Body, Openapi, Refusal, Request, Response, Route, members, words};
+use guest::recordings::{self, Content, Error, Format, Selection};
+use guest::{
+    ApiError, Body, Openapi, Refusal, Request, Response, Route, integer, members, text, words,
+};
 use serde_json::json;
 
 use crate::{capture, refusal};
+
+/// Last sample that any capture can have.
+const SAMPLE_MAX: u64 = 1 << 36;
+
+/// Longest list of channels, in characters.
+const CHANNELS_CHARS_MAX: usize = 8192;
 
 const REPLY: &str = "The file, streamed.";
 
@@ -68,13 +76,32 @@ members! {
         /// Which channels; all that the format can hold when it is left out, and the logic channels where
         /// it holds one kind.
         content: Option<Content> = optional(CONTENTS.shape()),
+        /// Names of channels, comma separated, in the order of the file; all when it is left out.
+        channels: Option<String> = optional(text(1..=CHANNELS_CHARS_MAX)),
+        /// First sample of the file, of the logic channels or, where it has none, of the analog one. The other kind is cut at the
+        /// same time. Times in the file begin at 0.
+        from: Option<u64> = optional(integer(0..=SAMPLE_MAX)),
+        /// The sample behind the last one; the end of the capture when it is left out.
+        to: Option<u64> = optional(integer(1..=SAMPLE_MAX)),
     }
 }
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
-    let Asked { format, content } = parse(request)?;
+    let Asked {
+        format,
+        content,
+        channels,
+        from,
+        to,
+    } = parse(request)?;
     let id = capture::id(request);
-    let saved = recordings::save(id, format, content);
+    let selection = Selection {
+        content,
+        channels: names(channels.as_deref().unwrap_or_default()),
+        first: from,
+        end: to,
+    };
+    let saved = recordings::save(id, format, &selection);
     let (media_type, stream) = saved.map_err(|error| refusal(error, id))?;
     let name = format!("attachment; filename=\"{id}.{}\"", FORMATS.word(format));
     Ok(Response {
@@ -89,6 +116,15 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
 
 fn parse(request: &Request) -> Result<Asked, ApiError> {
     request.query()?.read()
+}
+
+/// The names of a list.
+pub(crate) fn names(list: &str) -> Vec<String> {
+    let names = list.split(',').map(str::trim);
+    names
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 /// `id` is the capture that was asked for.
@@ -107,16 +143,31 @@ mod tests {
     use guest::recordings::{Content, Error, Format};
     use guest::testing::get;
 
-    use super::{Asked, FORMATS, parse, refusal};
+    use super::{Asked, FORMATS, names, parse, refusal};
 
     #[test]
     fn the_format_is_needed_and_the_rest_is_not() {
-        let asked = |format, content| Asked { format, content };
+        let asked = |format, content| Asked {
+            format,
+            content,
+            channels: None,
+            from: None,
+            to: None,
+        };
         let plain = parse(&get(&["01X"], "format=sr")).unwrap();
         assert_eq!(plain, asked(Format::Sr, None));
         let both = parse(&get(&["01X"], "format=bin&content=analog")).unwrap();
         assert_eq!(both, asked(Format::Bin, Some(Content::Analog)));
+        let part = parse(&get(
+            &["01X"],
+            "format=csv&channels=LA1,%20LA3,&from=5&to=9",
+        ))
+        .unwrap();
+        assert_eq!((part.from, part.to), (Some(5), Some(9)));
+        assert_eq!(names(&part.channels.unwrap()), ["LA1", "LA3"]);
         for (query, field) in [
+            ("format=sr&to=0", "to"),
+            ("format=sr&channels=", "channels"),
             ("", "format"),
             ("format=zip", "format"),
             ("format=sr&content=adc", "content"),

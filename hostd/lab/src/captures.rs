@@ -52,8 +52,8 @@ pub(crate) mod wire;
 
 use feed::Feeds;
 use files::Files;
-pub use import::Import;
 use import::ImportError;
+pub use import::{Import, Imported, Options};
 pub use name::label;
 use plan::PlanError;
 use quota::{Ledger, usage_of};

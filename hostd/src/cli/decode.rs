@@ -1,4 +1,4 @@
-//! `hostd decode FILE`: print what a protocol decoder finds in a `.sr` file.
+//! `hostd decode FILE`: print what a protocol decoder finds in a capture file.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -7,8 +7,10 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
-use decode::sr::{Archive, Limits};
-use decode::{Format, Spec};
+use decode::import::{Import, Kind, Limits, Memory, Options};
+use decode::segment::Segment;
+use decode::sr::{self, Archive};
+use decode::{Annotation, Format, Spec};
 
 use crate::plugin::check;
 use crate::plugin::decoding::offline::Offline;
@@ -19,7 +21,7 @@ const BUFFER_BYTES: usize = 1 << 20;
 /// Arguments of the verb.
 #[derive(Debug, Args)]
 pub struct Decode {
-    /// Capture to read: sigrok session file, version 1 or 2
+    /// Capture to read: sigrok session, value change dump, CSV, or Saleae's binary export; its content says which
     file: PathBuf,
     /// Protocol decoder: i2c, uart or spi; with --plugin one of the package, of which a single one need not be named
     #[arg(long, required_unless_present = "plugin")]
@@ -31,6 +33,9 @@ pub struct Decode {
     /// that could be a name or a place is refused; a name between double quotes is always a name)
     #[arg(long, value_name = "ROLE=CHANNEL,...", value_delimiter = ',')]
     map: Vec<String>,
+    /// Samples per second of a file that says times alone (default: what it says, or the lowest at which none is lost)
+    #[arg(long, value_name = "HZ")]
+    rate: Option<f64>,
     /// Decoder option, named as in libsigrokdecode: baudrate=115200 (repeatable)
     #[arg(long, value_name = "NAME=VALUE")]
     option: Vec<String>,
@@ -81,16 +86,11 @@ impl Decode {
         // SAFETY: the mapping is read-only. Should another process truncate the file meanwhile,
         // this command-line process gets SIGBUS, which is no worse than the file being gone.
         let bytes = unsafe { memmap2::Mmap::map(&file) }.with_context(|| format!("map {shown}"))?;
-        let archive =
-            Archive::parse(&bytes, &Limits::default()).with_context(|| format!("read {shown}"))?;
         let format = Format::from(self.format);
-        let map = pairs(&self.map, "--map")?;
-        let options = pairs(&self.option, "--option")?;
-        let spec = self.spec(&map, &options, archive.channels())?;
         let mut out = BufWriter::with_capacity(BUFFER_BYTES, out);
         let mut failure = out.write_all(format.header().as_bytes()).err();
-        decode::decode_sr(&archive, &spec, &mut |annotations| match format.write(
-            &spec,
+        let mut print = |spec: &Spec, annotations: &[Annotation]| match format.write(
+            spec,
             annotations,
             &mut out,
         ) {
@@ -99,7 +99,20 @@ impl Decode {
                 failure = Some(e);
                 ControlFlow::Break(())
             }
-        })
+        };
+        if Kind::of(&bytes) == Some(Kind::Session) && self.rate.is_none() {
+            let archive = Archive::parse(&bytes, &sr::Limits::default());
+            let archive = archive.with_context(|| format!("read {shown}"))?;
+            let spec = self.spec(archive.channels())?;
+            decode::decode_sr(&archive, &spec, &mut |found| print(&spec, found))
+        } else {
+            let (segment, names) = self
+                .imported(&bytes)
+                .with_context(|| format!("read {shown}"))?;
+            let segment = Segment::open(&segment).with_context(|| format!("read {shown}"))?;
+            let spec = self.spec(&names)?;
+            decode::decode_segment(&segment, &spec, &mut |found| print(&spec, found))
+        }
         .with_context(|| format!("decode {shown}"))?;
         match failure.map_or_else(|| out.flush(), Err) {
             // The reader has closed the pipe: `hostd decode … | head`.
@@ -110,12 +123,21 @@ impl Decode {
 }
 
 impl Decode {
-    fn spec(
-        &self,
-        map: &[(&str, &str)],
-        options: &[(&str, &str)],
-        names: &[String],
-    ) -> anyhow::Result<Spec> {
+    /// The logic samples of a file of another tool, as a segment, and the names of its channels.
+    fn imported(&self, bytes: &[u8]) -> anyhow::Result<(Vec<u8>, Vec<String>)> {
+        let options = Options {
+            rate_hz: self.rate,
+            channels: Vec::new(),
+        };
+        let import = Import::open(bytes, &options, &Limits::default())?;
+        let logic = import.logic().context("find logic samples; it has none")?;
+        let names = logic.names.clone();
+        Ok((Memory::of(&import)?.0, names))
+    }
+
+    fn spec(&self, names: &[String]) -> anyhow::Result<Spec> {
+        let map = &pairs(&self.map, "--map")?;
+        let options = &pairs(&self.option, "--option")?;
         let annotations = self.annotations.as_deref();
         let protocol = self.protocol.as_deref().unwrap_or_default();
         let parsed = match &self.plugin {

@@ -14,7 +14,7 @@ use super::bindings::hostd::host::jobs as w;
 use super::uploads::given;
 use super::{CallLinker, Context, cursor_rule, internal, recordings, wit};
 use identity::Verified;
-use lab::captures::export::{Export, ExportError, Format};
+use lab::captures::export::{Asked, Export, ExportError, Format};
 use lab::captures::{CaptureError, Captures};
 use store::jobs::Job;
 
@@ -167,12 +167,13 @@ impl w::Host for View<'_> {
         let found = found.ok_or(w::Error::NotFound)?;
         let reader = self.captures.read(org, &capture).await;
         let reader = reader.map_err(|e| self.capture_error(e))?;
-        let export = Export::plan(&reader, Format::Sr, None).map_err(|error| match error {
-            ExportError::Lacks(_) | ExportError::TooLong { .. } => {
-                w::Error::WrongState(error.to_string())
-            }
-            other => w::Error::Other(internal(self.context, "jobs", &other)),
-        })?;
+        let export =
+            Export::plan(&reader, Format::Sr, &Asked::default()).map_err(|error| match error {
+                ExportError::Lacks(_) | ExportError::TooLong { .. } => {
+                    w::Error::WrongState(error.to_string())
+                }
+                other => w::Error::Other(internal(self.context, "jobs", &other)),
+            })?;
         let sent = recordings::send(self.captures, self.requester, reader, export);
         let parts = sent.await.map_err(|e| self.capture_error(e))?;
         Ok((found.file, self.stream(parts)?))

@@ -7,26 +7,27 @@ use std::time::Duration;
 
 use admission::Requester;
 use bytes::Bytes;
+use decode::import::ImportError as FileError;
 use decode::{SpecError, find_channel};
 use runtime::BodyStream;
 use tokio::sync::mpsc;
 use wasmtime::component::{HasData, Resource, ResourceTable};
 
-use super::bindings::hostd::host::captures::{Error as CaptureError, Info};
+use super::bindings::hostd::host::captures::Error as CaptureError;
 use super::bindings::hostd::host::recordings::{
-    Content as WitContent, Error, Format as WitFormat, Host, Overview,
+    Content as WitContent, Error, Format as WitFormat, Host, Loaded, Overview, Reading, Selection,
 };
 use super::decode::{PART_WAIT_MAX, PARTS_WAITING_MAX, Parts};
 use super::door::Door;
 use super::uploads::given;
 use super::{CallLinker, Context, captures, internal, wit};
 use lab::blobs::Staged;
-use lab::captures::export::{Content, Export, ExportError, Format};
+use lab::captures::export::{Asked, Content, Export, ExportError, Format};
 use lab::captures::import::{FILE_BYTES_MAX, ImportError};
 use lab::captures::overview::overview;
 use lab::captures::plan::PlanError;
 use lab::captures::reader::Reader;
-use lab::captures::{CaptureError as Failure, Captures, Import};
+use lab::captures::{CaptureError as Failure, Captures, Import, Options};
 use store::captures::CaptureRecord;
 
 /// Most stretches of an overview.
@@ -60,15 +61,28 @@ impl Host for View<'_> {
         &mut self,
         capture: String,
         format: WitFormat,
-        content: Option<WitContent>,
+        selection: Selection,
     ) -> Result<(String, Resource<BodyStream>), Error> {
         let reader = self
             .door
             .reader(self.captures, &capture)
             .await
             .map_err(refusal)?;
-        let plan = Export::plan(&reader, to_format(format), content.map(to_content));
+        let asked = Asked {
+            content: selection.content.map(to_content),
+            channels: selection.channels,
+            from: selection.first,
+            to: selection.end,
+        };
+        let plan = Export::plan(&reader, to_format(format), &asked);
         let export = plan.map_err(|error| match error {
+            ExportError::Channel(cause) => {
+                Error::Invalid(("channels".to_owned(), channel_rule(&cause)))
+            }
+            ExportError::Range { samples } => {
+                let rule = format!("must be above `from` and at most {samples}");
+                Error::Invalid(("to".to_owned(), rule))
+            }
             ExportError::Lacks(_)
             | ExportError::TooLong { .. }
             | ExportError::Uneven { .. }
@@ -126,7 +140,8 @@ impl Host for View<'_> {
         file: Resource<Staged>,
         name: Option<String>,
         device: Option<String>,
-    ) -> Result<Info, Error> {
+        reading: Reading,
+    ) -> Result<Loaded, Error> {
         let staged = given(self.context, self.table, file).map_err(Error::Other)?;
         let org = self
             .context
@@ -146,10 +161,17 @@ impl Host for View<'_> {
             org,
             device: device.unwrap_or_default(),
             name,
+            options: Options {
+                rate_hz: reading.rate_hz,
+                channels: reading.channels,
+            },
         };
         let imported = self.captures.import(import, staged).await;
         imported
-            .map(|record| captures::to_wit(&record))
+            .map(|imported| Loaded {
+                capture: captures::to_wit(&imported.record),
+                notes: imported.notes,
+            })
             .map_err(|e| self.import_error(e))
     }
 }
@@ -158,7 +180,8 @@ impl View<'_> {
     fn import_error(&self, error: Failure) -> Error {
         match error {
             Failure::Import(cause) if cause.is_of_file() => {
-                Error::Invalid(("file".to_owned(), said(&cause)))
+                let field = blamed(&cause);
+                Error::Invalid((field.to_owned(), said(field, &cause)))
             }
             Failure::Plan(PlanError::Invalid { field, message }) => {
                 Error::Invalid((field, message))
@@ -168,18 +191,37 @@ impl View<'_> {
     }
 }
 
-/// What is wrong with a file, as a phrase to follow its name.
-fn said(error: &ImportError) -> String {
+/// The field of the request that a file is refused for: what the request says of it, or the file itself.
+fn blamed(error: &ImportError) -> &'static str {
+    match error {
+        ImportError::File(
+            FileError::Channels { .. }
+            | FileError::UnknownChannel { .. }
+            | FileError::TwoAnalog { .. },
+        ) => "channels",
+        ImportError::File(
+            FileError::NoRate | FileError::Rate { .. } | FileError::TooLong { .. },
+        ) => "rate",
+        ImportError::File(_) | ImportError::Encode(_) | ImportError::Disk(_) => "file",
+    }
+}
+
+/// What is wrong with a file, as a phrase to follow the name of the field.
+fn said(field: &str, error: &ImportError) -> String {
+    let cannot = match field {
+        "file" => "cannot be imported",
+        _ => "cannot be used",
+    };
     match std::error::Error::source(error) {
-        Some(cause) => format!("cannot be imported: failed to {error}: {cause}"),
-        None => format!("cannot be imported: failed to {error}"),
+        Some(cause) => format!("{cannot}: failed to {error}: {cause}"),
+        None => format!("{cannot}: failed to {error}"),
     }
 }
 
 /// Index of the channel that the text of a field refers to.
 pub(super) fn channel(field: &str, record: &CaptureRecord, text: &str) -> Result<usize, Error> {
     let names: Vec<String> = record.channels.iter().map(|c| c.name.clone()).collect();
-    find_channel(text, &names)
+    find_channel(&record.meant(text), &names)
         .map_err(|error| Error::Invalid((field.to_owned(), channel_rule(&error))))
 }
 

@@ -9,7 +9,7 @@ use base::private;
 use dispatch::job_captures;
 use jobs::{CaptureFile, Job};
 use lab::captures::Captures;
-use lab::captures::export::{Export, Format};
+use lab::captures::export::{Asked, Export, Format};
 use store::captures::Status;
 use tokio::runtime::Handle;
 
@@ -50,7 +50,7 @@ fn write(
     path: &Path,
 ) -> anyhow::Result<()> {
     let reader = handle.block_on(captures.read(org, id))?;
-    let export = Export::plan(&reader, Format::Sr, None)?;
+    let export = Export::plan(&reader, Format::Sr, &Asked::default())?;
     let mut out = BufWriter::new(File::create(path)?);
     export.write(&reader, &mut out)?;
     Ok(out.flush()?)

@@ -97,6 +97,19 @@ const OTHERWISE: &[(&str, &[&str], How, &str)] = &[
         "in the capture",
     ),
     (
+        "captures.export",
+        &["?channels", "?from", "?to"],
+        How::Read,
+        "in the capture",
+    ),
+    ("captures.import", &["?channels"], How::Read, "in the file"),
+    (
+        "captures.update",
+        &["channels*", "markers*"],
+        How::Beyond,
+        "of the capture",
+    ),
+    (
         "captures.tiles",
         &["?index", "?channels"],
         How::Read,

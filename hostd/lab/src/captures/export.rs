@@ -3,11 +3,15 @@
 
 use std::io::{self, Write};
 
+use decode::SpecError;
 use decode::segment::SegmentError;
 
 use super::reader::{ReadError, Reader};
+pub use cut::Asked;
+use cut::Cut;
 
 mod csv;
+mod cut;
 mod raw;
 mod sr;
 mod timeline;
@@ -48,6 +52,10 @@ pub enum Content {
 pub enum ExportError {
     #[error("the capture has no {0} channels")]
     Lacks(&'static str),
+    #[error("find the channel: {0}")]
+    Channel(SpecError),
+    #[error("the range must lie in the {samples} samples and not be empty")]
+    Range { samples: u64 },
     #[error("a WAV file holds at most {max} samples, this capture has {samples}")]
     TooLong { samples: u64, max: u64 },
     #[error(
@@ -72,24 +80,23 @@ impl From<SegmentError> for ExportError {
 }
 
 /// A file that can be written.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Export {
     format: Format,
-    content: Content,
+    cut: Cut,
 }
 
 impl Export {
-    /// Choose the file's content: what was requested, or else all that the format can hold.
+    /// Choose the file's content: what was asked for, or else all that the format can hold.
     ///
     /// # Errors
-    /// The capture lacks the channels, or is too long for the format.
-    pub fn plan(
-        reader: &Reader,
-        format: Format,
-        asked: Option<Content>,
-    ) -> Result<Self, ExportError> {
-        let (logic, analog) = (reader.has_logic(), reader.has_analog());
-        let content = match (format, asked) {
+    /// The capture lacks the channels or the samples, or is too long for the format.
+    pub fn plan(reader: &Reader, format: Format, asked: &Asked) -> Result<Self, ExportError> {
+        let chosen = cut::chosen(reader, &asked.channels)?;
+        let channels = &reader.record().channels;
+        let logic = chosen.iter().any(|c| channels[*c].la.is_some());
+        let analog = chosen.iter().any(|c| channels[*c].la.is_none());
+        let content = match (format, asked.content) {
             (Format::Wav, None | Some(Content::Both)) => Content::Analog,
             (Format::Wav, Some(Content::Logic)) => return Err(ExportError::Lacks("analog")),
             // One sample size per file.
@@ -105,19 +112,20 @@ impl Export {
         if content != Content::Logic && !analog {
             return Err(ExportError::Lacks("analog"));
         }
+        let cut = Cut::new(reader, &chosen, content, asked)?;
         match format {
-            Format::Wav => wav::check(reader)?,
+            Format::Wav => wav::check(&cut)?,
             Format::Sr => {
-                sr::check(reader, content)?;
+                sr::check(&cut)?;
             }
             Format::Vcd | Format::Csv | Format::Bin => {}
         }
-        Ok(Self { format, content })
+        Ok(Self { format, cut })
     }
 
     /// Media type of the file.
     #[must_use]
-    pub fn content_type(self) -> &'static str {
+    pub fn content_type(&self) -> &'static str {
         match self.format {
             Format::Vcd => "text/plain; charset=utf-8",
             Format::Csv => "text/csv; charset=utf-8",
@@ -130,16 +138,19 @@ impl Export {
     ///
     /// # Errors
     /// The capture is damaged, or `out` fails.
-    pub fn write(self, reader: &Reader, out: &mut dyn Write) -> Result<(), ExportError> {
-        match (self.format, self.content) {
-            (Format::Vcd, content) => vcd::write(reader, content, out),
-            (Format::Csv, content) => csv::write(reader, content, out),
-            (Format::Sr, content) => sr::write(reader, content, out),
-            (Format::Wav, _) => wav::write(reader, out),
-            (Format::Bin, Content::Analog) => {
-                raw::analog(reader, |counts| Ok(out.write_all(&raw::le_bytes(counts))?))
+    pub fn write(&self, reader: &Reader, out: &mut dyn Write) -> Result<(), ExportError> {
+        let cut = &self.cut;
+        match self.format {
+            Format::Vcd => vcd::write(reader, cut, out),
+            Format::Csv => csv::write(reader, cut, out),
+            Format::Sr => sr::write(reader, cut, out),
+            Format::Wav => wav::write(reader, cut, out),
+            Format::Bin if cut.has_logic() => {
+                raw::logic(reader, cut, |bytes| Ok(out.write_all(bytes)?))
             }
-            (Format::Bin, _) => raw::logic(reader, |bytes| Ok(out.write_all(bytes)?)),
+            Format::Bin => raw::analog(reader, cut, |counts| {
+                Ok(out.write_all(&raw::le_bytes(counts))?)
+            }),
         }
     }
 }

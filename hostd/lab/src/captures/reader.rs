@@ -10,10 +10,9 @@ use decode::segment::{Segment, SegmentError};
 use decode::{DecodeError, Sink, Spec};
 use memmap2::Mmap;
 
-use super::export::Content;
 use super::files::{ANALOG, ANALOG_PYRAMID, Files, LOGIC, LOGIC_PYRAMID};
 use super::layout::{self, Span};
-use store::captures::{CaptureRecord, ChannelRecord};
+use store::captures::CaptureRecord;
 
 /// Samples of one frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,7 +111,7 @@ impl Reader {
     }
 
     #[must_use]
-    pub(crate) fn has_analog(&self) -> bool {
+    pub fn has_analog(&self) -> bool {
         self.analog.is_some()
     }
 
@@ -195,32 +194,6 @@ impl Reader {
         let before = channels[..channel].iter();
         let number = before.filter(|c| c.la.is_some()).count();
         Ok(record.la.map(|_| number))
-    }
-
-    /// The channels of some kinds, logic ones first.
-    #[must_use]
-    pub(crate) fn channels_of(&self, content: Content) -> Vec<&ChannelRecord> {
-        let channels = &self.record.channels;
-        let logic = channels
-            .iter()
-            .filter(|c| c.la.is_some() && content != Content::Analog);
-        let analog = channels
-            .iter()
-            .filter(|c| c.la.is_none() && content != Content::Logic);
-        logic.chain(analog).collect()
-    }
-
-    /// Levels of all logic channels at the first sample.
-    ///
-    /// # Errors
-    /// There are none, or the file is damaged.
-    pub(crate) fn first_levels(&self) -> Result<u64, ReadError> {
-        let segment = self.logic()?;
-        let mut levels = 0;
-        for channel in 0..segment.channels() {
-            levels |= u64::from(segment.level_at(channel, 0)?) << channel;
-        }
-        Ok(levels)
     }
 
     /// Names of the logic channels, in the order of the segment's bits.

@@ -261,6 +261,30 @@ fn finished() -> Vec<Rows> {
         rows("captures.cancel")
             .success(200, call("/capture/<new-capture.waiting>/cancel"))
             .refusal(409, "wrong_state", call("/capture/<capture>/cancel")),
+        rows("captures.update")
+            .success(
+                200,
+                call("/capture/<new-capture>").json(
+                    r#"{"name":"n","pinned":false,"channels":[{"id":0,"label":"a"}],"markers":[{"channel":0,"sample":0,"note":"x"}]}"#,
+                ),
+            )
+            .success(200, call("/capture/<capture>").json(r#"{"pinned":false}"#))
+            .refusal(400, "invalid_request", call("/capture/<capture>").json("{}"))
+            .refusal(
+                400,
+                "invalid_request",
+                call("/capture/<capture>").json(r#"{"channels":[{"id":60,"label":"a"}]}"#),
+            )
+            .refusal(
+                409,
+                "wrong_state",
+                call("/capture/<capture.waiting>").json(r#"{"pinned":true}"#),
+            )
+            .refusal(
+                404,
+                "not_found",
+                call("/capture/<missing>").json(r#"{"pinned":true}"#),
+            ),
         rows("captures.delete")
             .success(204, call("/capture/<new-capture>"))
             .success(204, call("/capture/<new-capture.waiting>"))
@@ -297,6 +321,20 @@ fn finished() -> Vec<Rows> {
         rows("captures.export")
             .success(200, call("/capture/<capture>/export?format=vcd"))
             .success(200, call("/capture/<capture>/export?format=csv"))
+            .success(
+                200,
+                call("/capture/<capture>/export?format=csv&channels=LA2,1&from=10&to=20"),
+            )
+            .refusal(
+                400,
+                "invalid_request",
+                call("/capture/<capture>/export?format=csv&channels=LA99"),
+            )
+            .refusal(
+                400,
+                "invalid_request",
+                call("/capture/<capture>/export?format=csv&from=20&to=20"),
+            )
             .refusal(
                 409,
                 "wrong_state",
@@ -321,6 +359,13 @@ fn finished() -> Vec<Rows> {
             .success(
                 201,
                 call("/captures/import?name=clock").bytes("application/octet-stream", RECORDING),
+            )
+            .success(
+                201,
+                call("/captures/import?rate=1e6&channels=a").bytes(
+                    "application/octet-stream",
+                    b"$timescale 1 us $end $var wire 1 ! a $end $enddefinitions $end #0 0! #5 1! #9",
+                ),
             )
             .refusal(
                 404,

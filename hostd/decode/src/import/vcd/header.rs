@@ -207,8 +207,13 @@ fn own_rate(text: &str) -> Option<Known> {
     if let Some((before, exact)) = text.split_once(" of them at ") {
         let samples = before.rsplit(' ').next()?.parse().ok()?;
         let exact = exact.strip_suffix(" Hz")?;
-        let (above, below) = exact.split_once('/').unwrap_or((exact, "1"));
-        let rate = Rate::new(above.parse().ok()?, below.parse().ok()?)?;
+        let rate = match exact.split_once('/') {
+            Some((above, below)) => {
+                let (above, below): (u64, u64) = (above.parse().ok()?, below.parse().ok()?);
+                Rate::new(above.into(), below.into())?
+            }
+            None => Rate::of_hz(exact.parse().ok()?)?,
+        };
         return Some(Known {
             rate,
             samples: Some(samples),

@@ -4,16 +4,13 @@
 use std::io::Write;
 
 use super::super::reader::Reader;
+use super::ExportError;
+use super::cut::Cut;
 use super::timeline::{EXPONENT_MAX, Step, Ticks, walk};
-use super::{Content, ExportError};
 use store::captures::ChannelRecord;
 
-pub(super) fn write(
-    reader: &Reader,
-    content: Content,
-    out: &mut dyn Write,
-) -> Result<(), ExportError> {
-    let channels = reader.channels_of(content);
+pub(super) fn write(reader: &Reader, cut: &Cut, out: &mut dyn Write) -> Result<(), ExportError> {
+    let channels = cut.channels();
     let rates: Vec<f64> = channels.iter().map(|c| c.sample_rate_hz).collect();
     let ticks = Ticks::exact(&rates).unwrap_or_else(|| Ticks::new(EXPONENT_MAX, &rates));
     let mut rows = Rows {
@@ -35,7 +32,7 @@ pub(super) fn write(
         write!(out, ",{}", quoted(&format!("{}{unit}", channel.name)))?;
     }
     write!(out, "\r\n")?;
-    let end = walk(reader, content, ticks, |step| rows.row(step, out))?;
+    let end = walk(reader, cut, ticks, |step| rows.row(step, out))?;
     // How long the last state lasted.
     let last = Step {
         at: end,

@@ -1,6 +1,7 @@
 //! Samples one by one, as the recorder saw them: chunk after chunk.
 
 use super::super::reader::Reader;
+use super::cut::Cut;
 use super::{CHUNK_SAMPLES, ExportError};
 
 /// Bytes of a logic sample: one bit for each channel.
@@ -11,45 +12,47 @@ pub(super) fn unit_bytes(channels: usize) -> usize {
 /// Show all logic samples to `take`, little-endian, bit `i` being channel `i`.
 pub(super) fn logic(
     reader: &Reader,
+    cut: &Cut,
     take: impl FnMut(&[u8]) -> Result<(), ExportError>,
 ) -> Result<(), ExportError> {
-    logic_at(reader, |sample| sample, take)
+    logic_at(reader, cut, |sample| sample, take)
 }
 
 /// Likewise, each from its place in the file up to the place of the next.
 pub(super) fn logic_at(
     reader: &Reader,
+    cut: &Cut,
     place: impl Fn(u64) -> u64,
     mut take: impl FnMut(&[u8]) -> Result<(), ExportError>,
 ) -> Result<(), ExportError> {
     let segment = reader.logic()?;
-    let channels: Vec<usize> = (0..segment.channels()).collect();
     let mut chunk = Chunk {
-        unit: unit_bytes(channels.len()),
+        unit: unit_bytes(cut.width()),
         bytes: Vec::new(),
     };
-    let mut word = reader.first_levels()?;
+    let mut word = cut.first_levels(reader)?;
     let mut at = 0;
-    for edge in segment.edges(&channels, 1, segment.samples()) {
+    for edge in cut.edges(&segment) {
         let (sample, next) = edge?;
-        let here = place(sample);
+        let here = place(cut.moved(sample));
         chunk.fill(word, here - at, &mut take)?;
         (at, word) = (here, next);
     }
-    chunk.fill(word, place(segment.samples()) - at, &mut take)?;
+    chunk.fill(word, place(cut.logic_samples()) - at, &mut take)?;
     chunk.flush(&mut take)
 }
 
 /// Show all analog samples to `take`.
 pub(super) fn analog(
     reader: &Reader,
+    cut: &Cut,
     mut take: impl FnMut(&[u16]) -> Result<(), ExportError>,
 ) -> Result<(), ExportError> {
     let segment = reader.analog()?;
     let mut counts = Vec::new();
-    let mut at = 0;
-    while at < segment.samples() {
-        let to = segment.samples().min(at + CHUNK_SAMPLES as u64);
+    let std::ops::Range { start: mut at, end } = cut.analog_range();
+    while at < end {
+        let to = end.min(at + CHUNK_SAMPLES as u64);
         counts.clear();
         segment.read(at, to, &mut counts)?;
         take(&counts)?;

@@ -8,8 +8,9 @@ use std::io::Write;
 use decode::sr::{Layout, Writer};
 
 use super::super::reader::Reader;
+use super::cut::Cut;
 use super::timeline::{Rate, Timing};
-use super::{CHUNK_SAMPLES, Content, ExportError, raw, whole_rate};
+use super::{CHUNK_SAMPLES, ExportError, raw, whole_rate};
 use store::captures::ChannelRecord;
 
 /// Samples of one channel in a file with both kinds: repeating them costs time, though hardly any bytes.
@@ -19,8 +20,8 @@ const BOTH_SAMPLES_MAX: u64 = 1 << 32;
 ///
 /// # Errors
 /// There is none near the capture's, or it makes too many samples of the slower channels.
-pub(super) fn check(reader: &Reader, content: Content) -> Result<u64, ExportError> {
-    let channels = reader.channels_of(content);
+pub(super) fn check(cut: &Cut) -> Result<u64, ExportError> {
+    let channels = cut.channels();
     let (timing, to) = timing(&channels);
     let samples = channels.iter().map(|channel| {
         let rate = timing.rate(channel.sample_rate_hz);
@@ -28,25 +29,21 @@ pub(super) fn check(reader: &Reader, content: Content) -> Result<u64, ExportErro
     });
     let samples = samples.max().unwrap_or(0);
     let max = BOTH_SAMPLES_MAX;
-    if content == Content::Both && samples > max {
+    if cut.has_logic() && cut.has_analog() && samples > max {
         return Err(ExportError::Uneven { samples, max });
     }
     whole_rate(fastest(&channels))
 }
 
-pub(super) fn write(
-    reader: &Reader,
-    content: Content,
-    out: &mut dyn Write,
-) -> Result<(), ExportError> {
-    let channels = reader.channels_of(content);
+pub(super) fn write(reader: &Reader, cut: &Cut, out: &mut dyn Write) -> Result<(), ExportError> {
+    let channels = cut.channels();
     let names = |is_logic: bool| -> Vec<&str> {
         let kind = channels.iter().filter(|c| c.la.is_some() == is_logic);
         kind.map(|c| c.name.as_str()).collect()
     };
     let (logic, analog) = (names(true), names(false));
     let mut writer = Writer::with_layout(&Layout {
-        sample_rate_hz: check(reader, content)?,
+        sample_rate_hz: check(cut)?,
         logic: &logic,
         unit_size: raw::unit_bytes(logic.len()),
         analog: &analog,
@@ -56,6 +53,7 @@ pub(super) fn write(
         let rate = timing.rate(channel.sample_rate_hz);
         raw::logic_at(
             reader,
+            cut,
             |sample| rate.place(sample, to),
             |bytes| {
                 writer.add(bytes);
@@ -67,6 +65,7 @@ pub(super) fn write(
         let rate = timing.rate(channel.sample_rate_hz);
         write_analog(
             reader,
+            cut,
             channel,
             |sample| rate.place(sample, to),
             |values| {
@@ -82,13 +81,14 @@ pub(super) fn write(
 /// Shows all analog samples to `take`, each from its place in the file up to the place of the next.
 fn write_analog(
     reader: &Reader,
+    cut: &Cut,
     channel: &ChannelRecord,
     place: impl Fn(u64) -> u64,
     mut take: impl FnMut(&[f32]) -> Result<(), ExportError>,
 ) -> Result<(), ExportError> {
     let mut values = Vec::new();
     let (mut sample, mut at) = (0, 0);
-    raw::analog(reader, |counts| {
+    raw::analog(reader, cut, |counts| {
         for count in counts {
             sample += 1;
             let until = place(sample);

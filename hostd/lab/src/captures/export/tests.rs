@@ -9,6 +9,8 @@ use super::*;
 use base::space::Space;
 use store::captures::{CaptureRecord, ChannelRecord, Kind, Status};
 
+mod round_trips;
+
 /// Rates of the logic channels and of the ADC.
 const RATES_HZ: (f64, f64) = (1e6, 500_000.0);
 
@@ -87,9 +89,17 @@ fn capture_at(
     Reader::open(&files, record).unwrap()
 }
 
+/// One kind of channels.
+fn kind(content: Option<Content>) -> Asked {
+    Asked {
+        content,
+        ..Asked::default()
+    }
+}
+
 fn file(reader: &Reader, format: Format, content: Option<Content>) -> Vec<u8> {
     let mut out = Vec::new();
-    let export = Export::plan(reader, format, content).unwrap();
+    let export = Export::plan(reader, format, &kind(content)).unwrap();
     export.write(reader, &mut out).unwrap();
     out
 }
@@ -287,6 +297,56 @@ fn bare_samples() {
 }
 
 #[test]
+fn any_channels_and_any_range_make_a_file() {
+    let dir = TempDir::new().unwrap();
+    let reader = capture(&dir, Some((EDGES, 6)), &[7, 8, 9]);
+    let part = |format, channels: &[&str], from, to| {
+        let asked = Asked {
+            content: None,
+            channels: channels.iter().map(|&name| name.to_owned()).collect(),
+            from: Some(from),
+            to,
+        };
+        let mut out = Vec::new();
+        let export = Export::plan(&reader, format, &asked)?;
+        export.write(&reader, &mut out).unwrap();
+        Ok::<_, ExportError>(out)
+    };
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    assert_eq!(part(Format::Bin, &[], 1, Some(5)).unwrap(), [1, 2, 2, 2]);
+    assert_eq!(
+        part(Format::Bin, &["LA2"], 1, None).unwrap(),
+        [0, 1, 1, 1, 1]
+    );
+    assert_eq!(
+        part(Format::Bin, &["LA2", "LA1"], 1, Some(3)).unwrap(),
+        [0b10, 0b01]
+    );
+    assert_eq!(part(Format::Bin, &["ADC"], 1, None).unwrap(), [8, 0, 9, 0]);
+    assert_eq!(part(Format::Wav, &[], 2, Some(3)).unwrap()[44..], [9, 0x80]);
+    // Samples 2 to 4 of the logic channels: the second sample of the ADC is at the same time as the third of theirs.
+    let csv = text(part(Format::Csv, &["ADC", "LA2"], 2, Some(5)).unwrap());
+    assert_eq!(
+        csv,
+        "time_s,LA2,ADC (V)\r\n0.000000,1,8\r\n0.000002,1,9\r\n0.000004,1,9\r\n"
+    );
+    let vcd = text(part(Format::Vcd, &["LA1"], 2, None).unwrap());
+    assert!(vcd.ends_with("#0\n0!\n#3\n1!\n#4\n"), "{vcd}");
+    let session = part(Format::Sr, &["LA1"], 2, Some(6)).unwrap();
+    let archive = decode::sr::Archive::parse(&session, &decode::sr::Limits::default()).unwrap();
+    assert_eq!((archive.total_samples(), archive.channels().len()), (4, 1));
+    for (channels, from, to, says) in [
+        (&["LA3"][..], 0, None, "find the channel"),
+        (&[], 6, None, "must lie in the 6 samples"),
+        (&[], 3, Some(3), "must lie in the 6 samples"),
+        (&["ADC"], 0, Some(4), "must lie in the 3 samples"),
+    ] {
+        let error = part(Format::Csv, channels, from, to).unwrap_err();
+        assert!(error.to_string().contains(says), "{error}");
+    }
+}
+
+#[test]
 fn what_is_not_there_is_refused() {
     let dir = TempDir::new().unwrap();
     let logic = capture(&dir, Some((EDGES, 6)), &[]);
@@ -296,12 +356,12 @@ fn what_is_not_there_is_refused() {
         (Format::Csv, Some(Content::Analog)),
         (Format::Sr, Some(Content::Analog)),
     ] {
-        let refused = Export::plan(&logic, format, content);
+        let refused = Export::plan(&logic, format, &kind(content));
         assert!(matches!(refused, Err(ExportError::Lacks("analog"))));
     }
     let dir = TempDir::new().unwrap();
     let analog = capture(&dir, None, &[1, 2]);
-    let refused = Export::plan(&analog, Format::Vcd, Some(Content::Logic));
+    let refused = Export::plan(&analog, Format::Vcd, &kind(Some(Content::Logic)));
     assert!(matches!(refused, Err(ExportError::Lacks("logic"))));
     assert!(text(&analog, Format::Vcd).ends_with("#0\nr1 !\n#2\nr2 !\n#4\n"));
 }
@@ -404,7 +464,7 @@ fn a_rate_that_a_format_cannot_say_is_refused() {
     let dir = TempDir::new().unwrap();
     let reader = capture_at(&dir, (0.3, 0.3), Some((EDGES, 6)), &[7, 9]);
     for format in [Format::Sr, Format::Wav] {
-        let refused = Export::plan(&reader, format, None);
+        let refused = Export::plan(&reader, format, &Asked::default());
         assert!(
             matches!(refused, Err(ExportError::Rate { .. })),
             "{refused:?}"
@@ -414,16 +474,16 @@ fn a_rate_that_a_format_cannot_say_is_refused() {
     // A day of analog samples beside a few fast logic ones.
     let dir = TempDir::new().unwrap();
     let uneven = capture_at(&dir, (12e6, 0.01), Some((EDGES, 6)), &[1; 864]);
-    let refused = Export::plan(&uneven, Format::Sr, None);
+    let refused = Export::plan(&uneven, Format::Sr, &Asked::default());
     assert!(
         matches!(refused, Err(ExportError::Uneven { .. })),
         "{refused:?}"
     );
-    assert!(Export::plan(&uneven, Format::Sr, Some(Content::Logic)).is_ok());
+    assert!(Export::plan(&uneven, Format::Sr, &kind(Some(Content::Logic))).is_ok());
     // Less than clocks differ.
     let dir = TempDir::new().unwrap();
     let near = capture_at(&dir, (399_986.4, 0.0), Some((EDGES, 6)), &[]);
-    assert!(Export::plan(&near, Format::Sr, None).is_ok());
+    assert!(Export::plan(&near, Format::Sr, &Asked::default()).is_ok());
 }
 
 #[test]

@@ -1,11 +1,14 @@
 //! All channels of a capture in time order, for formats that record changes.
 
+use std::ops::Range;
+
 use decode::analog::AnalogSegment;
 use decode::segment::Edges;
 use pods::protocol::rates::SAMPLE_CLOCK_HZ;
 
 use super::super::reader::Reader;
-use super::{Content, ExportError};
+use super::ExportError;
+use super::cut::Cut;
 
 /// Analog samples unpacked at a time.
 const READ_SAMPLES: u64 = 1 << 16;
@@ -108,6 +111,14 @@ impl Ticks {
         self.timing.rate(rate_hz)
     }
 
+    /// The exact rate of a channel in hertz, as a fraction where it is that of the clock.
+    pub(super) fn exact_hz(self, rate_hz: f64) -> String {
+        match self.rate(rate_hz) {
+            Rate { samples, seconds } if self.timing.is_of_clock => format!("{samples}/{seconds}"),
+            _ => rate_hz.to_string(),
+        }
+    }
+
     /// When a sample is: the nearest tick.
     pub(super) fn of(self, sample: u64, rate: Rate) -> u64 {
         let scaled = u128::from(sample)
@@ -168,34 +179,29 @@ pub(super) struct Step {
 /// Show what happens to `take`, from the first sample on; returns the end, in ticks.
 pub(super) fn walk(
     reader: &Reader,
-    content: Content,
+    cut: &Cut,
     ticks: Ticks,
     mut take: impl FnMut(Step) -> Result<(), ExportError>,
 ) -> Result<u64, ExportError> {
-    let logic = (content != Content::Analog)
-        .then(|| reader.logic())
-        .transpose()?;
-    let analog = (content != Content::Logic)
-        .then(|| reader.analog())
-        .transpose()?;
-    let channels: Vec<usize> = (0..logic.as_ref().map_or(0, |s| s.channels())).collect();
+    let logic = cut.has_logic().then(|| reader.logic()).transpose()?;
+    let analog = cut.has_analog().then(|| reader.analog()).transpose()?;
     let mut end = 0;
     let mut edges = None;
     if let Some(segment) = &logic {
         let rate = ticks.rate(segment.sample_rate_hz());
-        end = ticks.of(segment.samples(), rate);
-        let rest = segment.edges(&channels, 1, segment.samples());
+        end = ticks.of(cut.logic_samples(), rate);
         edges = Some(LogicSteps {
-            rest,
+            rest: cut.edges(segment),
+            cut,
             rate,
-            next: Some((0, reader.first_levels()?)),
+            next: Some((0, cut.first_levels(reader)?)),
         });
     }
     let mut samples = None;
     if let Some(segment) = analog {
         let rate = ticks.rate(segment.sample_rate_hz());
-        end = end.max(ticks.of(segment.samples(), rate));
-        samples = Some(AnalogSteps::new(segment, rate)?);
+        end = end.max(ticks.of(cut.analog_samples(), rate));
+        samples = Some(AnalogSteps::new(segment, cut.analog_range(), rate)?);
     }
     loop {
         let logic_at = edges.as_ref().and_then(|e| e.at(ticks));
@@ -215,6 +221,7 @@ pub(super) fn walk(
 
 struct LogicSteps<'s> {
     rest: Edges<'s>,
+    cut: &'s Cut,
     rate: Rate,
     next: Option<(u64, u64)>,
 }
@@ -226,7 +233,8 @@ impl LogicSteps<'_> {
 
     fn advance(&mut self) -> Result<Option<u64>, ExportError> {
         let now = self.next.map(|(_, levels)| levels);
-        self.next = self.rest.next().transpose()?;
+        let next = self.rest.next().transpose()?;
+        self.next = next.map(|(sample, levels)| (self.cut.moved(sample), levels));
         Ok(now)
     }
 }
@@ -234,6 +242,7 @@ impl LogicSteps<'_> {
 struct AnalogSteps<'s> {
     segment: AnalogSegment<'s>,
     rate: Rate,
+    range: Range<u64>,
     /// Sample number of the first of `counts`, and which of them is next.
     start: u64,
     index: usize,
@@ -241,27 +250,28 @@ struct AnalogSteps<'s> {
 }
 
 impl<'s> AnalogSteps<'s> {
-    fn new(segment: AnalogSegment<'s>, rate: Rate) -> Result<Self, ExportError> {
+    fn new(segment: AnalogSegment<'s>, range: Range<u64>, rate: Rate) -> Result<Self, ExportError> {
         let mut steps = Self {
             segment,
             rate,
-            start: 0,
+            start: range.start,
             index: 0,
             counts: Vec::new(),
+            range,
         };
-        steps.read(0)?;
+        steps.read(steps.start)?;
         Ok(steps)
     }
 
     fn read(&mut self, from: u64) -> Result<(), ExportError> {
         self.counts.clear();
         (self.start, self.index) = (from, 0);
-        let to = from + READ_SAMPLES;
+        let to = self.range.end.min(from + READ_SAMPLES);
         Ok(self.segment.read(from, to, &mut self.counts)?)
     }
 
     fn at(&self, ticks: Ticks) -> Option<u64> {
-        let sample = self.start + self.index as u64;
+        let sample = self.start - self.range.start + self.index as u64;
         (self.index < self.counts.len()).then(|| ticks.of(sample, self.rate))
     }
 

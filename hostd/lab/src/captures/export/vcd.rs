@@ -4,8 +4,9 @@
 use std::io::Write;
 
 use super::super::reader::Reader;
+use super::ExportError;
+use super::cut::Cut;
 use super::timeline::{Step, walk};
-use super::{Content, ExportError};
 use scale::Scale;
 use store::captures::ChannelRecord;
 
@@ -15,12 +16,8 @@ mod scale;
 /// has channels, so each identifier is a single character.
 const FIRST_IDENTIFIER: u8 = b'!';
 
-pub(super) fn write(
-    reader: &Reader,
-    content: Content,
-    out: &mut dyn Write,
-) -> Result<(), ExportError> {
-    let channels = reader.channels_of(content);
+pub(super) fn write(reader: &Reader, cut: &Cut, out: &mut dyn Write) -> Result<(), ExportError> {
+    let channels = cut.channels();
     let rates: Vec<f64> = channels.iter().map(|c| c.sample_rate_hz).collect();
     let scale = Scale::for_rates(&rates);
     header(&channels, scale, out)?;
@@ -30,7 +27,7 @@ pub(super) fn write(
         levels: None,
         count: None,
     };
-    let end = walk(reader, content, scale.ticks, |step| dump.step(step, out))?;
+    let end = walk(reader, cut, scale.ticks, |step| dump.step(step, out))?;
     writeln!(out, "#{end}")?;
     Ok(())
 }
@@ -42,7 +39,11 @@ fn header(channels: &[&ChannelRecord], scale: Scale, out: &mut dyn Write) -> std
         if let Some(channel) = channel {
             let kind = if is_logic { "logic" } else { "analog" };
             let rate = scale.described(channel.sample_rate_hz);
-            writeln!(out, "$comment {kind} samples: {rate} $end")?;
+            let (count, exact) = (channel.samples, scale.exact(channel.sample_rate_hz));
+            writeln!(
+                out,
+                "$comment {kind} samples: {rate}, {count} of them at {exact} Hz $end"
+            )?;
         }
     }
     if !scale.is_exact {

@@ -4,6 +4,7 @@
 use std::io::Write;
 
 use super::super::reader::Reader;
+use super::cut::Cut;
 use super::{ExportError, raw};
 
 /// Bytes in front of the samples.
@@ -15,24 +16,22 @@ const SAMPLES_MAX: u64 = ((u32::MAX - HEADER_BYTES) / 2) as u64;
 /// Counts are unsigned, PCM is not.
 const MIDDLE: u16 = 0x8000;
 
-pub(super) fn check(reader: &Reader) -> Result<(), ExportError> {
-    let segment = reader.analog()?;
-    let samples = segment.samples();
+pub(super) fn check(cut: &Cut) -> Result<(), ExportError> {
+    let (samples, rate_hz) = (cut.analog_samples(), cut.analog_rate_hz());
     if samples > SAMPLES_MAX {
         return Err(ExportError::TooLong {
             samples,
             max: SAMPLES_MAX,
         });
     }
-    whole_rate(segment.sample_rate_hz())?;
+    whole_rate(rate_hz)?;
     Ok(())
 }
 
-pub(super) fn write(reader: &Reader, out: &mut dyn Write) -> Result<(), ExportError> {
-    let segment = reader.analog()?;
-    let data = u32::try_from(segment.samples() * 2).expect("the length was checked");
-    out.write_all(&header(whole_rate(segment.sample_rate_hz())?, data))?;
-    raw::analog(reader, |counts| {
+pub(super) fn write(reader: &Reader, cut: &Cut, out: &mut dyn Write) -> Result<(), ExportError> {
+    let data = u32::try_from(cut.analog_samples() * 2).expect("the length was checked");
+    out.write_all(&header(whole_rate(cut.analog_rate_hz())?, data))?;
+    raw::analog(reader, cut, |counts| {
         let signed: Vec<u16> = counts.iter().map(|count| count ^ MIDDLE).collect();
         Ok(out.write_all(&raw::le_bytes(&signed))?)
     })

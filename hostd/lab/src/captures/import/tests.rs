@@ -1,5 +1,6 @@
 //! Imports of recordings, and of everything that is not a recording.
 
+use decode::segment::CHANNELS_MAX;
 use decode::sr::Writer;
 use tempfile::TempDir;
 
@@ -29,7 +30,8 @@ impl Folder {
     fn unpack(&self, bytes: &[u8]) -> Result<Vec<ChannelRecord>, ImportError> {
         let path = self.dir.path().join("upload");
         std::fs::write(&path, bytes).unwrap();
-        unpack(&self.files, ID, &path)
+        let unpacked = unpack(&self.files, ID, &path, &Options::default());
+        unpacked.map(|unpacked| unpacked.channels)
     }
 
     /// Capture files, complete or not.
@@ -108,8 +110,11 @@ fn what_is_no_recording_leaves_nothing() {
         }
     }
     for (file, says) in [
-        (&b""[..], "no .sr file"),
-        (b"this is text", "no .sr file"),
+        (&b""[..], "recognise the file"),
+        (
+            b"this is text",
+            "known are sigrok sessions (.sr), value change dumps (.vcd)",
+        ),
         (cut, "no .sr file"),
         (&empty, "find logic samples"),
         (&bomb, "unpack"),
@@ -147,7 +152,7 @@ fn mutated_recordings_never_panic() {
             mutated.truncate(next() % mutated.len());
         }
         match folder.unpack(&mutated) {
-            Ok(channels) => assert!(channels.len() <= CHANNELS_MAX),
+            Ok(channels) => assert!(channels.len() <= CHANNELS_MAX + 1),
             Err(error) => assert!(error.is_of_file(), "{error}"),
         }
         folder.files.remove(ID);

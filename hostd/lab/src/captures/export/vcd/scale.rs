@@ -59,6 +59,11 @@ impl Scale {
         format!("{digits} {unit}")
     }
 
+    /// The exact rate, in hertz: a fraction where it is that of a clock.
+    pub(super) fn exact(self, rate_hz: f64) -> String {
+        self.ticks.exact_hz(rate_hz)
+    }
+
     /// A rate, and the number of ticks between its samples.
     pub(super) fn described(self, rate_hz: f64) -> String {
         let thousandths = self.ticks.of(1000, self.ticks.rate(rate_hz));
@@ -127,6 +132,10 @@ mod tests {
     #[test]
     fn rates_are_described_with_their_ticks() {
         let described = |rates: &[f64], rate| Scale::for_rates(rates).described(rate);
+        let exact = |rates: &[f64], rate| Scale::for_rates(rates).exact(rate);
+        let divided = [2_181_818.0, 400_000.0];
+        assert_eq!(exact(&divided, 2_181_818.0), "24000000/11");
+        assert_eq!(exact(&[2_181_818.0], 2_181_818.0), "2181818");
         assert_eq!(described(&[12e6], 12e6), "12000000 Hz, 83.333 ticks apart");
         let both = [1e6, 400_000.0];
         assert_eq!(described(&both, 1e6), "1000000 Hz, 10 ticks apart");
