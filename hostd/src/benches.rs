@@ -10,16 +10,14 @@ use dispatch::{Benches, Grant, Looking, Opened};
 use identity::JobGrant;
 use lab::captures::order::{OfJob, Origin};
 use lab::devices::{Device, Devices};
+use lab::wiring::{self, WIRING};
 use rig::{Hold, Lab, Rig, Wiring};
 use serde_json::{Map, Value};
 use store::Store;
-use store::handler_kv::{self, KvError, Namespace};
+use store::handler_kv::{KvError, Namespace};
 use tracing::warn;
 
 use crate::http::relay::Relays;
-
-/// The handler group that keeps the wiring of devices, and the beginning of its keys.
-pub(crate) const WIRING: (&str, &str) = ("devices", "wiring/");
 
 /// What the key of a job is called among its secrets.
 const KEY: &str = "BENCHPOD_API_KEY";
@@ -51,7 +49,8 @@ impl Benches for ServerBenches {
         let device = self.devices.get(&grant.org, &grant.device);
         let device = device.ok_or(io::ErrorKind::NotFound)?;
         let snapshot = self.store.snapshot().map_err(io::Error::other)?;
-        let profile = profile(&snapshot, &grant.org, &grant.device).map_err(io::Error::other)?;
+        let profile = wiring::profile(&snapshot, &grant.org, &grant.device);
+        let profile = profile.map_err(io::Error::other)?;
         let relay = self.relays.wait().open(job_grant(grant));
         let relay = relay.map_err(io::Error::other)?;
         let secret = relay.secret().expose().to_owned();
@@ -92,9 +91,7 @@ impl Benches for ServerBenches {
 /// # Errors
 /// The storage failed.
 pub async fn wiring(store: &Store, org: &str, device: &str) -> Result<Wiring, KvError> {
-    let (org, device) = (org.to_owned(), device.to_owned());
-    let profile = store.read(move |s| profile(s, &org, &device)).await?;
-    Ok(Wiring::of(&profile))
+    Ok(Wiring::of(&wiring::current(store, org, device).await?))
 }
 
 /// Keeps what a device of an organisation is wired to, unless something is kept of it.
@@ -117,22 +114,6 @@ pub(crate) async fn wire(
     }
 }
 
-/// The wiring of a device, as its handler keeps it; empty if it keeps none.
-fn profile(
-    snapshot: &store::Snapshot,
-    org: &str,
-    device: &str,
-) -> Result<Map<String, Value>, KvError> {
-    let (group, prefix) = WIRING;
-    let stored = handler_kv::get(
-        snapshot,
-        &Namespace::new(group, org),
-        &format!("{prefix}{device}"),
-    )?;
-    let value = stored.and_then(|entry| serde_json::from_slice(&entry.value).ok());
-    Ok(value.unwrap_or_default())
-}
-
 fn job_grant(grant: &Grant) -> JobGrant {
     JobGrant {
         org: grant.org.clone(),
@@ -143,18 +124,5 @@ fn job_grant(grant: &Grant) -> JobGrant {
         device: grant.device.clone(),
         lease_id: grant.lease_id.clone(),
         lease_owner: grant.lease_owner.clone(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::WIRING;
-
-    /// The handler that keeps the wiring names its keys itself.
-    #[test]
-    fn the_wiring_is_where_its_handler_keeps_it() {
-        let handler = include_str!("../../handlers/devices/src/edit.rs");
-        let key = format!("format!(\"{}{{id}}\")", WIRING.1);
-        assert!(handler.contains(&key), "{key}");
     }
 }

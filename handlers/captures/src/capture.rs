@@ -1,9 +1,10 @@
 //! What the capture endpoints share: who may use them, and the record.
 
-use guest::captures::{Channel, ChannelType, Info, Kind, Status};
+use guest::captures::{Channel, ChannelType, Firmware, Info, Kind, Marker, Setup, Status};
 use guest::{Credential, Request, words};
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 /// The device plane takes every kind of credential.
 pub(crate) const CREDENTIALS: &[Credential] = &[
@@ -67,6 +68,8 @@ macro_rules! record {
             kind: &'static str,
             #[serde(skip_serializing_if = "Option::is_none")]
             name: Option<&'a str>,
+            /// It is not deleted until it is no longer pinned.
+            pinned: bool,
             /// The job that recorded it.
             #[serde(skip_serializing_if = "Option::is_none")]
             job: Option<$crate::capture::OfJob<'a>>,
@@ -94,6 +97,7 @@ macro_rules! record {
                     device_id: &info.device_id,
                     kind: $crate::capture::KINDS.word(info.kind),
                     name: info.name.as_deref(),
+                    pinned: info.pinned,
                     job: $crate::capture::OfJob::of(info),
                     status: $crate::capture::STATES.word(info.status),
                     error: info.error.as_deref(),
@@ -113,6 +117,99 @@ record! {
     /// A capture without its samples.
     #[schemars(rename = "Capture")]
     Record {}
+}
+
+record! {
+    /// A capture and what is kept with it, without its samples.
+    #[schemars(rename = "CaptureInFull")]
+    Full {
+        #[serde(flatten)]
+        kept: Kept<'a>,
+    }
+}
+
+/// What is kept with a capture; lists leave it out.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "CaptureKept")]
+pub(crate) struct Kept<'a> {
+    /// By channel and sample.
+    markers: Vec<MarkerRecord<'a>>,
+    /// What it was made with; absent when nothing is known, as for captures that were imported.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    setup: Option<SetupRecord<'a>>,
+}
+
+impl<'a> Kept<'a> {
+    pub(crate) fn of(info: &'a Info) -> Self {
+        Self {
+            markers: info.markers.iter().map(Into::into).collect(),
+            setup: info.setup.as_ref().map(Into::into),
+        }
+    }
+}
+
+/// A place in a capture, and what is there.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "CaptureMarker")]
+struct MarkerRecord<'a> {
+    /// Id of the channel whose samples are counted.
+    channel: u32,
+    sample: u64,
+    note: &'a str,
+}
+
+impl<'a> From<&'a Marker> for MarkerRecord<'a> {
+    fn from(marker: &'a Marker) -> Self {
+        Self {
+            channel: marker.channel,
+            sample: marker.sample,
+            note: &marker.note,
+        }
+    }
+}
+
+/// What a capture was made with.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "CaptureSetup")]
+struct SetupRecord<'a> {
+    /// Label of whoever held the device by a lease.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    holder: Option<&'a str>,
+    /// The wiring profile that the device had, as in `GET /bench/devices/{id}/wiring`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wiring: Option<Map<String, Value>>,
+    /// What had last been flashed through the device since the server started; absent when that failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    firmware: Option<FirmwareRecord<'a>>,
+}
+
+/// Firmware of the target.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "CaptureFirmware")]
+struct FirmwareRecord<'a> {
+    /// Of the file.
+    name: &'a str,
+    /// Of the file, in hex.
+    sha256: &'a str,
+    /// Id of the build that it belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    build: Option<&'a str>,
+}
+
+impl<'a> From<&'a Setup> for SetupRecord<'a> {
+    fn from(setup: &'a Setup) -> Self {
+        let firmware = |firmware: &'a Firmware| FirmwareRecord {
+            name: &firmware.name,
+            sha256: &firmware.sha256,
+            build: firmware.build.as_deref(),
+        };
+        let wiring = setup.wiring.as_deref();
+        Self {
+            holder: setup.holder.as_deref(),
+            wiring: wiring.and_then(|text| serde_json::from_str(text).ok()),
+            firmware: setup.firmware.as_ref().map(firmware),
+        }
+    }
 }
 
 /// The job that recorded a capture, and what of it.
@@ -171,6 +268,9 @@ pub(crate) struct ChannelRecord<'a> {
     r#type: &'static str,
     /// `ADC` or `LA1`..`LA14`.
     name: &'a str,
+    /// What people call it: it names the channel wherever the name does, and in exported files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label: Option<&'a str>,
     /// `V`, `A`, or empty for digital.
     unit: &'a str,
     /// Achieved rate; the requested one until the pod has said.
@@ -190,6 +290,7 @@ impl<'a> From<&'a Channel> for ChannelRecord<'a> {
             id: channel.id,
             r#type: CHANNEL_TYPES.word(channel.type_),
             name: &channel.name,
+            label: channel.label.as_deref(),
             unit: &channel.unit,
             sample_rate_hz: channel.sample_rate_hz,
             samples: channel.samples,
@@ -207,6 +308,7 @@ pub(crate) fn example() -> Info {
         device_id: "01JGZ5V9T3N8W2K4Q7R6D1M0XA".into(),
         kind: Kind::I2c,
         name: Some("boot".into()),
+        pinned: false,
         job: None,
         run: None,
         attempt: None,
@@ -220,6 +322,7 @@ pub(crate) fn example() -> Info {
             id: 0,
             type_: ChannelType::Digital,
             name: "LA1".into(),
+            label: None,
             unit: String::new(),
             sample_rate_hz: 1_000_000.0,
             samples: 100_000,
@@ -228,15 +331,17 @@ pub(crate) fn example() -> Info {
             offset: 0.0,
         }],
         i2c: Some((1, 2)),
+        markers: Vec::new(),
+        setup: None,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use guest::captures::{ChannelType, Info, Kind, Status};
+    use guest::captures::{ChannelType, Firmware, Info, Kind, Marker, Setup, Status};
     use serde_json::json;
 
-    use super::{Record, example};
+    use super::{Full, Kept, Record, example};
 
     #[test]
     fn everything_known_is_told() {
@@ -247,6 +352,7 @@ mod tests {
                 "device_id": "01JGZ5V9T3N8W2K4Q7R6D1M0XA",
                 "kind": "i2c",
                 "name": "boot",
+                "pinned": false,
                 "status": "done",
                 "created_at": "2026-01-02T03:04:05Z",
                 "finished_at": "2026-01-02T03:04:06Z",
@@ -272,6 +378,46 @@ mod tests {
         assert_eq!(
             job(&info),
             json!({"id": "01J", "run": "smoke.f0", "attempt": 2, "step": "boot"})
+        );
+    }
+
+    #[test]
+    fn what_is_kept_with_it_is_shown_in_full() {
+        let mut info = example();
+        assert_eq!(
+            json!(Full::new(&info, Kept::of(&info)))["markers"],
+            json!([])
+        );
+        info.pinned = true;
+        info.channels[0].label = Some("SCL".into());
+        info.markers = vec![Marker {
+            channel: 0,
+            sample: 7,
+            note: "START".into(),
+        }];
+        info.setup = Some(Setup {
+            holder: Some("anna".into()),
+            wiring: Some(r#"{"uart_rx":3}"#.into()),
+            firmware: Some(Firmware {
+                name: "a.elf".into(),
+                sha256: "00".into(),
+                build: None,
+            }),
+        });
+        let body = json!(Full::new(&info, Kept::of(&info)));
+        let label = &body["channels"][0]["label"];
+        assert_eq!((&body["pinned"], label), (&json!(true), &json!("SCL")));
+        assert_eq!(
+            body["markers"],
+            json!([{"channel": 0, "sample": 7, "note": "START"}])
+        );
+        assert_eq!(
+            body["setup"],
+            json!({
+                "holder": "anna",
+                "wiring": {"uart_rx": 3},
+                "firmware": {"name": "a.elf", "sha256": "00"}
+            })
         );
     }
 

@@ -1,6 +1,6 @@
 //! `DELETE /capture/{id}`: forget a capture and its samples.
 
-use guest::{ApiError, Openapi, Request, Response, Route, captures};
+use guest::{ApiError, Openapi, Refusal, Request, Response, Route, captures};
 
 use crate::{capture, refusal};
 
@@ -15,7 +15,11 @@ pub(crate) const ROUTE: Route = Route {
     openapi: Openapi::of(|operation| {
         operation
             .path(capture::ID.0, capture::ID.1)
-            .reply_empty(204, "Deleted; one that ran was cancelled first.");
+            .refusals(&[Refusal::WrongState])
+            .reply_empty(
+                204,
+                "Deleted; one that ran was cancelled first. One that is pinned is refused.",
+            );
     }),
     handle,
 };

@@ -60,6 +60,8 @@ capture::record! {
         /// There are more events; `GET /capture/{id}/decode` streams them all.
         #[serde(skip_serializing_if = "Option::is_none")]
         decoded_truncated: Option<bool>,
+        #[serde(flatten)]
+        kept: capture::Kept<'a>,
     }
 }
 
@@ -112,6 +114,7 @@ fn describe(operation: &mut Operation) {
         Some(1),
         Some(Decoded { i2c: vec![start] }),
         Some(false),
+        capture::Kept::of(&info),
     );
     operation
         .path(capture::ID.0, capture::ID.1)
@@ -177,7 +180,8 @@ fn reply(info: &Info, page: Option<&Frames>, events: Option<&Events>) -> Respons
     let frames = page.map(|page| page.frames.iter().map(Into::into).collect());
     let next_seq = page.and_then(|page| page.next_seq);
     let truncated = events.map(|(_, more)| *more);
-    let record = Record::new(info, frames, next_seq, None, truncated);
+    let kept = capture::Kept::of(info);
+    let record = Record::new(info, frames, next_seq, None, truncated, kept);
     match events {
         None => Response::json(200, &record),
         Some((events, _)) => {
@@ -245,6 +249,7 @@ mod tests {
             false,
         );
         let mut expected = json!(capture::Record::new(&example()));
+        expected["markers"] = json!([]);
         expected["frames"] = json!([{
             "seq": 0, "channel": 0, "start_sample": 0, "count": 100_000,
             "encoding": "rle", "data": [1, 60_000, 5, 39_995]

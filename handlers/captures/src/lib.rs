@@ -27,6 +27,7 @@ mod start_measure;
 mod start_scope;
 mod subject;
 mod tiles;
+mod update;
 
 /// The endpoints of this group.
 pub static ROUTES: &[guest::Route] = &[
@@ -38,6 +39,7 @@ pub static ROUTES: &[guest::Route] = &[
     list::ROUTE,
     get::ROUTE,
     cancel::ROUTE,
+    update::ROUTE,
     delete::ROUTE,
     decode::ROUTE,
     decoders::ROUTE,

@@ -21,7 +21,8 @@ use base::clock::Clock;
 use base::config::CapturesConfig;
 use base::id;
 use base::space::Space;
-use store::captures::{CaptureRecord, Listed, Status};
+use store::captures::{CaptureRecord, Deletion, Listed, Status};
+use store::handler_kv::KvError;
 use store::{Store, StoreError};
 
 pub mod edges;
@@ -34,6 +35,7 @@ pub mod import;
 mod last;
 pub mod layout;
 mod level;
+mod marks;
 pub mod meter;
 mod name;
 pub mod order;
@@ -54,6 +56,7 @@ use feed::Feeds;
 use files::Files;
 use import::ImportError;
 pub use import::{Import, Imported, Options};
+pub use marks::Edit;
 pub use name::label;
 use plan::PlanError;
 use quota::{Ledger, usage_of};
@@ -137,6 +140,8 @@ pub enum CaptureError {
     State(&'static str),
     #[error(transparent)]
     Store(#[from] StoreError),
+    #[error("read what the device is wired to")]
+    Wiring(#[from] KvError),
     #[error("read the capture's samples")]
     Samples(#[from] reader::ReadError),
     #[error("keep the capture's samples")]
@@ -317,22 +322,30 @@ impl Captures {
     /// Delete a capture and its samples.
     ///
     /// # Errors
-    /// It does not exist, or the store fails.
+    /// It does not exist or is pinned, or the store fails.
     pub async fn delete(&self, org: &str, id: &str) -> Result<(), CaptureError> {
         self.get(org, id).await?;
-        Ok(self.forget(id).await?)
+        match self.forget(id).await? {
+            true => Ok(()),
+            false => Err(CaptureError::State(
+                "the capture is pinned; change `pinned` to false before you delete it",
+            )),
+        }
     }
 
-    async fn forget(&self, id: &str) -> Result<(), StoreError> {
-        let Some(stored) = self.store.capture_delete(id).await? else {
-            return Ok(());
+    /// Delete a capture, unless it is pinned; whether there is none now.
+    async fn forget(&self, id: &str) -> Result<bool, StoreError> {
+        let stored = match self.store.capture_delete(id).await? {
+            Deletion::Missing => return Ok(true),
+            Deletion::Pinned => return Ok(false),
+            Deletion::Done(stored) => *stored,
         };
         let last = self.unstored().remove(id).unwrap_or(stored);
         self.stop_one(id);
         let freed = usage_of(&self.files, &last);
         self.files.remove(id);
         self.ledger.give_back(&last.org, freed);
-        Ok(())
+        Ok(true)
     }
 
     /// Open a finished capture's samples.

@@ -27,6 +27,7 @@ use crate::uart::{Uarts, Work};
 use base::clock::{self, Clock};
 use base::{id, news};
 use blobs::Staged;
+use store::captures;
 
 mod job;
 mod link;
@@ -249,6 +250,23 @@ impl Flashing {
         let devices = self.devices();
         let jobs = devices.get(device).into_iter().flatten();
         jobs.map(|job| job.state()).collect()
+    }
+
+    /// What was flashed last through a device, as far as that is remembered; none when the last flash failed.
+    #[must_use]
+    pub fn firmware(&self, device: &str) -> Option<captures::Firmware> {
+        let ended = |job: &Arc<Job>| !job.is_running();
+        let last = self
+            .devices()
+            .get(device)?
+            .iter()
+            .find(|job| ended(job))?
+            .state();
+        (last.course.phase == Phase::Done).then(|| captures::Firmware {
+            name: last.name,
+            sha256: last.sha256,
+            build: last.build.map(|(build, _)| build),
+        })
     }
 
     /// How far a flash is, as it goes on.

@@ -16,6 +16,7 @@ pub mod tunnel;
 pub mod uart;
 pub mod updates;
 pub mod waveforms;
+pub mod wiring;
 
 // What the types here are made of and return.
 pub use blobs;

@@ -4,7 +4,7 @@ use jobs::{BenchError, Recording, Taken, Until};
 use lab::captures::order::{self, Logic, Order, Scope, Trigger, Wanted};
 use pipeline::plan::Capture;
 use pipeline::{CaptureKind, Edge};
-use store::captures::Status;
+use store::captures::{Setup, Status};
 
 use crate::device::{Lab, Rig, within};
 use crate::errors::{OVER, of_capture, of_target};
@@ -32,6 +32,13 @@ impl Rig {
         let mut visit = self.enter()?.visit;
         let (order, captures) = (ordered(capture), &self.lab.captures);
         let (mv, mut of) = (self.hold.wiring.la_mv, self.hold.of.clone());
+        let device = &self.hold.device;
+        let holder = self.lab.leases.holder(device).map(|(holder, _)| holder);
+        let setup = Setup {
+            holder,
+            firmware: self.lab.flashing.firmware(device),
+            ..Setup::default()
+        };
         if let Some(of) = &mut of {
             of.origin.step = Some(step.to_owned());
         }
@@ -39,7 +46,7 @@ impl Rig {
             if capture.kind == CaptureKind::La {
                 entered.select_level(mv).await.map_err(of_target)?;
             }
-            let started = captures.start(entered, &order, None, of).await;
+            let started = captures.start(entered, &order, None, of, setup).await;
             let (record, warnings) = started.map_err(|error| of_capture(&error))?;
             captures.begun(&record.id).await;
             Ok((record.id, warnings))

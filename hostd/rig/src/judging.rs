@@ -106,16 +106,28 @@ pub fn view<'r, 'n>(
             step: channel.value(1) - channel.value(0),
         });
     }
-    // What a file calls a channel may stand for a name of the pod.
+    // What a file calls a channel may stand for a label, or for a name of the pod.
+    let record = reader.record();
+    let labels: Vec<(&str, &str)> = channels()
+        .enumerate()
+        .map(|(index, channel)| (record.shown(index), channel.name.as_str()))
+        .filter(|(label, name)| label != name)
+        .collect();
     let of = |meant: &str| {
-        let found = pod.iter().find(|(pod, _)| *pod == meant);
-        found.map_or_else(|| meant.to_owned(), |(_, own)| own.clone())
+        let labelled = labels.iter().find(|(label, _)| *label == meant);
+        let name = labelled.map_or(meant, |(_, name)| *name);
+        let found = pod.iter().find(|(pod, _)| *pod == name);
+        found.map_or_else(|| name.to_owned(), |(_, own)| own.clone())
     };
+    let labelled = labels.iter().map(|(label, name)| (*label, of(name)));
+    let labelled: Vec<(&str, String)> = labelled.collect();
     let names = names.into_iter();
     let names: Vec<(&str, String)> = names.map(|(name, meant)| (name, of(meant))).collect();
     let renamed = pod.iter().filter(|(pod, own)| pod != own);
     let renamed = renamed.map(|(pod, own)| (*pod, own.as_str()));
     let capture = Capture::new(logic, analog).with_names(renamed);
+    let labelled = labelled.iter().map(|(label, own)| (*label, own.as_str()));
+    let capture = capture.with_names(labelled);
     Ok(capture.with_names(names.iter().map(|(name, of)| (*name, of.as_str()))))
 }
 

@@ -14,7 +14,7 @@ use base::space::Space;
 use identity::offline::with_identity;
 use lab::captures::files::{Files, LOGIC};
 use store::Store;
-use store::captures::{CaptureRecord, ChannelRecord, Kind};
+use store::captures::{CaptureRecord, ChannelRecord, Kind, Marks, Setup};
 use store::leases::LeaseRecord;
 use store::waveforms;
 
@@ -118,6 +118,8 @@ fn capture() -> CaptureRecord {
         size_bytes: None,
         job: None,
         origin: None,
+        setup: Setup::default(),
+        marks: Marks::default(),
     }
 }
 

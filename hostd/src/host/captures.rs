@@ -6,8 +6,9 @@ use runtime::Upgrade;
 use wasmtime::component::{HasData, Resource, ResourceTable};
 
 use super::bindings::hostd::host::captures::{
-    Channel, ChannelType, Error, Frame, FrameData, Frames, Host, HostCapture, Info, Kind, Order,
-    Page, Started, Status as WitStatus,
+    Channel, ChannelType, Edit as WitEdit, Error, Firmware as WitFirmware, Frame, FrameData,
+    Frames, Host, HostCapture, Info, Kind, Marker as WitMarker, Order, Page, Setup as WitSetup,
+    Started, Status as WitStatus,
 };
 use super::door::Door;
 use super::{CallLinker, Context, cursor_rule, internal, wit};
@@ -19,10 +20,11 @@ use lab::captures::layout::frames;
 use lab::captures::order::{OfJob, Origin};
 use lab::captures::plan::PlanError;
 use lab::captures::reader::{Data, ReadError, Reader};
-use lab::captures::{CaptureError, Captures};
+use lab::captures::{CaptureError, Captures, Edit};
+use lab::flashing::Flashing;
 use lab::leases::Beside;
 use lab::waveforms::Waveforms;
-use store::captures::{self, CaptureRecord, ChannelRecord, Listed, Status};
+use store::captures::{self, CaptureRecord, ChannelRecord, Listed, Marker, Setup, Status};
 
 mod order;
 
@@ -45,6 +47,7 @@ pub(super) struct View<'a> {
     door: Door<'a>,
     captures: &'a Arc<Captures>,
     waveforms: &'a Waveforms,
+    flashing: &'a Flashing,
 }
 
 impl HasData for View<'static> {
@@ -58,6 +61,7 @@ pub(super) fn link(linker: &mut CallLinker) -> wasmtime::Result<()> {
         door: Door::new(&state.data.context, &state.data.services),
         captures: &state.data.services.captures,
         waveforms: &state.data.services.waveforms,
+        flashing: &state.data.services.flashing,
     })
 }
 
@@ -68,7 +72,14 @@ impl Host for View<'_> {
         let stimulus = order::stimulus(self.context, self.waveforms, org, &order).await?;
         let captures = self.captures;
         let of = self.context.job().map(of_job);
-        let started = captures.start(entered, &order.into(), stimulus, of).await;
+        let setup = Setup {
+            holder: self.door.holder(&entered.device.record.id),
+            firmware: self.flashing.firmware(&entered.device.record.id),
+            ..Setup::default()
+        };
+        let order = order.into();
+        let started = captures.start(entered, &order, stimulus, of, setup);
+        let started = started.await;
         let (record, warnings) = started.map_err(|e| self.context.capture_error(e))?;
         Ok(Started {
             info: to_wit(&record),
@@ -124,7 +135,7 @@ impl Host for View<'_> {
         let next = (found.len() == limit)
             .then(|| found.last().map(|r| r.id.clone()))
             .flatten();
-        let items = found.iter().map(to_wit).collect();
+        let items = found.iter().map(in_list).collect();
         Ok(Page { items, next })
     }
 
@@ -133,6 +144,14 @@ impl Host for View<'_> {
         let cancelled = self.captures.cancel(&org, &id).await;
         cancelled
             .map(|r| to_wit(&r))
+            .map_err(|e| self.context.capture_error(e))
+    }
+
+    async fn update(&mut self, id: String, edit: WitEdit) -> Result<Info, Error> {
+        let org = self.door.capture(self.captures, &id).await?.org;
+        let edited = self.captures.edit(&org, &id, edit.into()).await;
+        edited
+            .map(|record| to_wit(&record))
             .map_err(|e| self.context.capture_error(e))
     }
 
@@ -312,6 +331,15 @@ fn of_job(grant: &JobGrant) -> OfJob {
     }
 }
 
+/// A capture without what may be long.
+fn in_list(record: &CaptureRecord) -> Info {
+    Info {
+        markers: Vec::new(),
+        setup: None,
+        ..to_wit(record)
+    }
+}
+
 pub(super) fn to_wit(record: &CaptureRecord) -> Info {
     let origin = record.origin.as_ref();
     Info {
@@ -319,6 +347,7 @@ pub(super) fn to_wit(record: &CaptureRecord) -> Info {
         device_id: record.device.clone(),
         kind: record.kind.into(),
         name: record.name.clone(),
+        pinned: record.marks.pinned,
         job: record.job.clone(),
         run: origin.map(|origin| origin.run.clone()),
         attempt: origin.map(|origin| origin.attempt),
@@ -336,12 +365,55 @@ pub(super) fn to_wit(record: &CaptureRecord) -> Info {
         created_at: clock::text(record.created_ms),
         finished_at: record.finished_ms.map(clock::text),
         triggered: record.triggered,
-        channels: (0u32..).zip(&record.channels).map(channel).collect(),
+        channels: (0u32..)
+            .zip(&record.channels)
+            .map(|(id, channel)| self::channel(id, channel, record.marks.labels.get(&id)))
+            .collect(),
         i2c: record.i2c,
+        markers: record.marks.markers.iter().map(marker).collect(),
+        setup: (!record.setup.is_empty()).then(|| setup(&record.setup)),
     }
 }
 
-fn channel((id, channel): (u32, &ChannelRecord)) -> Channel {
+fn marker(marker: &Marker) -> WitMarker {
+    WitMarker {
+        channel: marker.channel,
+        sample: marker.sample,
+        note: marker.note.clone(),
+    }
+}
+
+fn setup(setup: &Setup) -> WitSetup {
+    let wiring = serde_json::Value::from(setup.wiring.clone());
+    WitSetup {
+        holder: setup.holder.clone(),
+        wiring: (!setup.wiring.is_empty()).then(|| wiring.to_string()),
+        firmware: setup.firmware.as_ref().map(|firmware| WitFirmware {
+            name: firmware.name.clone(),
+            sha256: firmware.sha256.clone(),
+            build: firmware.build.clone(),
+        }),
+    }
+}
+
+impl From<WitEdit> for Edit {
+    fn from(edit: WitEdit) -> Self {
+        let marker = |marker: WitMarker| Marker {
+            channel: marker.channel,
+            sample: marker.sample,
+            note: marker.note,
+        };
+        let markers = edit.markers;
+        Self {
+            name: edit.name,
+            pinned: edit.pinned,
+            labels: edit.labels,
+            markers: markers.map(|markers| markers.into_iter().map(marker).collect()),
+        }
+    }
+}
+
+fn channel(id: u32, channel: &ChannelRecord, label: Option<&String>) -> Channel {
     Channel {
         id,
         type_: if channel.la.is_some() {
@@ -350,6 +422,7 @@ fn channel((id, channel): (u32, &ChannelRecord)) -> Channel {
             ChannelType::Analog
         },
         name: channel.name.clone(),
+        label: label.cloned(),
         unit: channel.unit.clone(),
         sample_rate_hz: channel.sample_rate_hz,
         samples: channel.samples,

@@ -134,9 +134,14 @@ async fn open(
             "the capture has no logic channels".into(),
         ));
     }
+    let record = reader.record();
+    let channels = job.channels.iter();
+    let channels: Vec<(String, String)> = channels
+        .map(|(role, channel)| (role.clone(), record.meant(channel)))
+        .collect();
     let wanted = Wanted {
         protocol: &job.protocol,
-        map: &pairs(&job.channels),
+        map: &pairs(&channels),
         options: &pairs(&job.options),
         annotations: job.annotations.as_deref(),
     };

@@ -115,6 +115,11 @@ impl Door<'_> {
         }
     }
 
+    /// Label of whoever holds a device.
+    pub(super) fn holder(&self, device: &str) -> Option<String> {
+        self.leases.holder(device).map(|(holder, _)| holder)
+    }
+
     /// The device with this name, if the caller may use it: the one it has held since before a
     /// rename, or the one that has the name now. There are never two.
     pub(crate) fn device_named(&self, name: &str) -> Option<Device> {

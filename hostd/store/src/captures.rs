@@ -9,10 +9,14 @@ use std::ops::ControlFlow;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+pub use marks::{Firmware, Marker, Marks, Setup};
+
 use super::records::{Pairs, Records, pair};
 use super::snapshot::{Range, Source};
 use super::{Store, StoreError, Writing};
 use base::id::is_ulid;
+
+mod marks;
 
 pub(super) const TABLES: [&str; 4] = [
     "captures",
@@ -144,6 +148,57 @@ pub struct CaptureRecord {
     /// What of that job. None in records of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
+    #[serde(default, skip_serializing_if = "Setup::is_empty")]
+    pub setup: Setup,
+    #[serde(default, skip_serializing_if = "Marks::is_empty")]
+    pub marks: Marks,
+}
+
+impl CaptureRecord {
+    /// What people call a channel: its label, or else its name.
+    #[must_use]
+    pub fn shown(&self, channel: usize) -> &str {
+        let label = u32::try_from(channel).ok();
+        let label = label.and_then(|channel| self.marks.labels.get(&channel));
+        label.map_or(&self.channels[channel].name, |label| label)
+    }
+
+    /// What a text means that names a channel: the name of the channel that has it as a label, in the quotes of names; otherwise
+    /// the text.
+    #[must_use]
+    pub fn meant(&self, text: &str) -> String {
+        let plain = text.strip_prefix('"').and_then(|t| t.strip_suffix('"'));
+        let plain = plain.unwrap_or(text);
+        let labelled = self.marks.labels.iter().find(|(_, label)| *label == plain);
+        let channel = labelled.and_then(|(channel, _)| self.channels.get(*channel as usize));
+        channel.map_or_else(
+            || text.to_owned(),
+            |channel| format!("\"{}\"", channel.name),
+        )
+    }
+}
+
+/// What became of a request to delete a capture.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Deletion {
+    /// There is no such capture.
+    Missing,
+    /// It is pinned, and stays.
+    Pinned,
+    Done(Box<CaptureRecord>),
+}
+
+/// What became of a request to change a capture.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Change<E> {
+    /// There is no such capture.
+    Missing,
+    /// It has not finished, and its recorder writes the record.
+    Unfinished,
+    /// The change does not fit it.
+    Refused(E),
+    /// The record before and after the change.
+    Done(Box<(CaptureRecord, CaptureRecord)>),
 }
 
 /// Whose captures are listed.
@@ -167,8 +222,8 @@ pub fn each(from: &impl Source, mut visit: impl FnMut(CaptureRecord)) -> Result<
     })
 }
 
-/// Visit the captures of `org` that may be deleted to make room, oldest first: finished, and without a name that a person
-/// gave them. Those of jobs have the names of their steps.
+/// Visit the captures of `org` that may be deleted to make room, oldest first: finished, not pinned, and without a name that a
+/// person gave them. Those of jobs have the names of their steps.
 ///
 /// # Errors
 /// The storage failed.
@@ -180,7 +235,7 @@ pub fn giving_way(
     let keys = Pairs::of(org);
     let range = keys.forwards();
     CAPTURES.each(from, range, |_, record| {
-        let is_kept = record.name.is_some() && record.job.is_none();
+        let is_kept = record.marks.pinned || record.name.is_some() && record.job.is_none();
         if !is_kept && record.status.is_final() {
             visit(record)
         } else {
@@ -284,16 +339,46 @@ impl Store {
         .await
     }
 
-    /// Delete a capture; returns its record.
+    /// Change a finished capture by `change`, which may run more than once.
     ///
     /// # Errors
     /// The storage failed.
-    pub async fn capture_delete(&self, id: &str) -> Result<Option<CaptureRecord>, StoreError> {
+    pub async fn capture_change<E: Send + 'static>(
+        &self,
+        id: &str,
+        mut change: impl FnMut(&mut CaptureRecord) -> Result<(), E> + Send + 'static,
+    ) -> Result<Change<E>, StoreError> {
+        let id = id.to_owned();
+        self.write(move |w| {
+            let Some(before) = by_id(w, &id)? else {
+                return Ok::<_, StoreError>(Change::Missing);
+            };
+            if !before.status.is_final() {
+                return Ok(Change::Unfinished);
+            }
+            let mut after = before.clone();
+            if let Err(refused) = change(&mut after) {
+                return Ok(Change::Refused(refused));
+            }
+            put(w, &after)?;
+            Ok(Change::Done(Box::new((before, after))))
+        })
+        .await
+    }
+
+    /// Delete a capture that is not pinned.
+    ///
+    /// # Errors
+    /// The storage failed.
+    pub async fn capture_delete(&self, id: &str) -> Result<Deletion, StoreError> {
         let id = id.to_owned();
         self.write(move |w| {
             let Some(capture) = by_id(w, &id)? else {
-                return Ok(None);
+                return Ok::<_, StoreError>(Deletion::Missing);
             };
+            if capture.marks.pinned {
+                return Ok(Deletion::Pinned);
+            }
             CAPTURES.remove(w, &pair(&capture.org, &id))?;
             BY_ID.remove(w, &id)?;
             BY_DEVICE.remove(w, &pair(&device_key(&capture), &id))?;
@@ -301,7 +386,7 @@ impl Store {
                 BY_DEVICE.remove(w, &pair(&job_key(&capture.org, job), &id))?;
             }
             OPEN.remove(w, &id)?;
-            Ok(Some(capture))
+            Ok(Deletion::Done(Box::new(capture)))
         })
         .await
     }

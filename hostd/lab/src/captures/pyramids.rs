@@ -122,11 +122,16 @@ impl Captures {
             };
             let id = &reader.record().id;
             let before = files.size_bytes(id);
-            Ok(make(&files, reader, &kinds).map(|()| (before, files.size_bytes(id))))
+            let made = make(&files, reader, &kinds);
+            Ok(made.map(|()| (kinds.len(), before, files.size_bytes(id))))
         });
         match self.seen(&reader, &make).await?? {
-            Ok((before, after)) if before == after => {}
-            Ok((before, after)) => self.count_pyramid(org, id, before, after).await?,
+            Ok((pyramids, before, after)) => {
+                self.ledger.raised(pyramids);
+                if before != after {
+                    self.count_pyramid(org, id, before, after).await?;
+                }
+            }
             Err(error) => warn!(capture = id, %error, "failed to make a pyramid"),
         }
         self.read(org, id).await

@@ -1,8 +1,10 @@
 //! How much space an organisation's captures may take. Usage is loaded from the store at the start
-//! and counted from then on; the oldest unnamed captures are deleted to make room.
+//! and counted from then on; the oldest captures that are neither named nor pinned are deleted
+//! to make room.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tracing::info;
@@ -23,7 +25,13 @@ pub struct Usage {
 
 /// What is in use, by organisation.
 #[derive(Debug, Default)]
-pub(super) struct Ledger(Mutex<HashMap<String, Usage>>);
+pub(super) struct Ledger {
+    orgs: Mutex<HashMap<String, Usage>>,
+    /// Pinned captures of all of them.
+    pinned: AtomicU64,
+    /// Pyramids that were made again since the start.
+    raised: AtomicU64,
+}
 
 impl Usage {
     fn plus(self, other: Self) -> Self {
@@ -88,9 +96,23 @@ impl Ledger {
         self.lock().keys().cloned().collect()
     }
 
+    /// Count what a change of a record means.
+    pub(super) fn repin(&self, before: &CaptureRecord, after: &CaptureRecord) {
+        match (before.marks.pinned, after.marks.pinned) {
+            (false, true) => self.pinned.fetch_add(1, Ordering::Relaxed),
+            (true, false) => self.pinned.fetch_sub(1, Ordering::Relaxed),
+            (true, true) | (false, false) => return,
+        };
+    }
+
+    /// Count pyramids that were made.
+    pub(super) fn raised(&self, pyramids: usize) {
+        self.raised.fetch_add(pyramids as u64, Ordering::Relaxed);
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Usage>> {
         // Each change is one assignment, so a panic elsewhere leaves a valid map.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.orgs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -111,25 +133,40 @@ impl Captures {
         self.ledger.total()
     }
 
+    /// Pinned captures of all organisations.
+    #[must_use]
+    pub fn pinned(&self) -> u64 {
+        self.ledger.pinned.load(Ordering::Relaxed)
+    }
+
+    /// Pyramids that were made again since the start.
+    #[must_use]
+    pub fn pyramids_raised(&self) -> u64 {
+        self.ledger.raised.load(Ordering::Relaxed)
+    }
+
     /// Count what is stored. Call before anything is added.
     pub(super) async fn count(&self) -> Result<(), StoreError> {
         let files = self.files.clone();
         let read = self.store.read(move |s| {
-            let mut found: HashMap<String, Usage> = HashMap::new();
+            let (mut found, mut pinned) = (HashMap::<String, Usage>::new(), 0);
             captures::each(s, |record| {
+                pinned += u64::from(record.marks.pinned);
                 let used = found.entry(record.org.clone()).or_default();
                 *used = used.plus(usage_of(&files, &record));
             })?;
-            Ok::<_, StoreError>(found)
+            Ok::<_, StoreError>((found, pinned))
         });
-        for (org, used) in read.await? {
+        let (found, pinned) = read.await?;
+        self.ledger.pinned.store(pinned, Ordering::Relaxed);
+        for (org, used) in found {
             self.ledger.add(&org, used);
         }
         Ok(())
     }
 
     /// Take `more` of the organisation's quota. If the configuration says so, the oldest finished
-    /// captures without a name are deleted, but only if that makes enough room.
+    /// captures that are neither named nor pinned are deleted, but only if that makes enough room.
     ///
     /// # Errors
     /// There is no room, or the store fails.
@@ -160,8 +197,10 @@ impl Captures {
         });
         let victims = read.await?.ok_or_else(|| self.full(over))?;
         for id in &victims {
-            self.forget(id).await?;
-            info!(capture = id, "gave way to a newer capture");
+            // One that was pinned meanwhile stays, and the claim is refused.
+            if self.forget(id).await? {
+                info!(capture = id, "gave way to a newer capture");
+            }
         }
         let claimed = self.ledger.claim(org, more, limit);
         claimed.map_err(|over| self.full(over))

@@ -15,8 +15,9 @@ use super::{CaptureError, Captures, Running, recording, task};
 use crate::captures::order;
 use crate::leases::Entered;
 use crate::replay::Stimulus;
+use crate::wiring;
 use base::id;
-use store::captures::{CaptureRecord, Kind, Status};
+use store::captures::{CaptureRecord, Kind, Marks, Setup, Status};
 
 /// A capture whose samples are still to come.
 const ONE: Usage = Usage { count: 1, bytes: 0 };
@@ -25,7 +26,7 @@ impl Captures {
     /// Check an order and start it. The record is durable when this returns; with it comes a sentence
     /// for each number of the order that the pod will change. `stimulus` is the waveform that a
     /// measurement names, `of` the job that records: without a name of its own, the capture has the name of job, run and
-    /// step. It is cancelled when the visit ends.
+    /// step. `setup` is what the device is used with, but for its wiring. It is cancelled when the visit ends.
     ///
     /// # Errors
     /// The device is unknown, offline or busy; the order is out of bounds; there is no room; or the
@@ -36,6 +37,7 @@ impl Captures {
         order: &order::Order,
         stimulus: Option<Stimulus>,
         of: Option<OfJob>,
+        setup: Setup,
     ) -> Result<(CaptureRecord, Vec<String>), CaptureError> {
         let Entered {
             device,
@@ -48,6 +50,7 @@ impl Captures {
         let org = &device.record.org;
         let name = self.name_of(order, of.as_ref(), (org, plan.kind)).await?;
         let (job, origin) = of.map(|of| (of.job, of.origin)).unzip();
+        let wiring = wiring::current(&self.store, org, &device.record.id).await?;
         let record = CaptureRecord {
             id: id::ulid(&self.clock),
             org: org.clone(),
@@ -64,6 +67,8 @@ impl Captures {
             size_bytes: None,
             job,
             origin,
+            setup: Setup { wiring, ..setup },
+            marks: Marks::default(),
         };
         let (cancel, cancelled) = watch::channel(false);
         let id = &device.record.id;

@@ -27,7 +27,7 @@ pub(super) async fn keep(captures: Weak<Captures>) {
 }
 
 impl Captures {
-    /// Delete unnamed captures that are older than the configuration allows.
+    /// Delete captures that are neither named nor pinned and older than the configuration allows.
     ///
     /// # Errors
     /// The store.

@@ -11,7 +11,7 @@ use crate::http::routes::Entry;
 use identity::Verified;
 
 /// Names of the routes, each of which ends with the job: what it drives is made safe, what it records is the job's.
-pub const ROUTES: [&str; 41] = [
+pub const ROUTES: [&str; 42] = [
     // Who it is, and a session for clients that take no key.
     "auth.session.current",
     "auth.session.end",
@@ -57,6 +57,7 @@ pub const ROUTES: [&str; 41] = [
     "captures.start_logic",
     "captures.start_measure",
     "captures.start_scope",
+    "captures.update",
 ];
 
 /// Refuses a job what is not on the list.

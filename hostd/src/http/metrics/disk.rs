@@ -36,14 +36,29 @@ pub fn render(services: &Services) -> String {
             "Size of the samples of all captures.",
             captures.bytes,
         ),
+        (
+            "hostd_captures_pinned",
+            "Pinned captures of all organisations.",
+            services.captures.pinned(),
+        ),
     ] {
         head(&mut page, name, "gauge", help);
         put(&mut page, format_args!("{name} {value}\n"));
     }
-    let name = "hostd_store_commits_total";
-    let help = "Transactions that were written to the database; writes share them.";
-    head(&mut page, name, "counter", help);
-    let commits = services.store.commits();
-    put(&mut page, format_args!("{name} {commits}\n"));
+    for (name, help, value) in [
+        (
+            "hostd_captures_pyramids_rebuilt_total",
+            "Pyramids of captures that were missing or damaged and were made again.",
+            services.captures.pyramids_raised(),
+        ),
+        (
+            "hostd_store_commits_total",
+            "Transactions that were written to the database; writes share them.",
+            services.store.commits(),
+        ),
+    ] {
+        head(&mut page, name, "counter", help);
+        put(&mut page, format_args!("{name} {value}\n"));
+    }
     page
 }

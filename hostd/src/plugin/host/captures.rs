@@ -295,9 +295,13 @@ impl Looking<'_> {
             return Err(refusal("wrong_state", sentence));
         }
         let classes = (!order.classes.is_empty()).then(|| order.classes.join(","));
+        let channels = order.channels.iter();
+        let meant: Vec<(String, String)> = channels
+            .map(|(role, channel)| (role.clone(), reader.record().meant(channel)))
+            .collect();
         let spec = Spec::parse(
             &order.decoder,
-            &pairs(&order.channels),
+            &pairs(&meant),
             &pairs(&order.options),
             classes.as_deref(),
             &reader.logic_names(),
@@ -352,7 +356,7 @@ fn digital(reader: &Reader, channels: &[String]) -> Result<Vec<usize>, Error> {
     }
     are_short(channels.iter().map(String::as_str))?;
     let names = reader.logic_names();
-    let place = |channel: &String| find_channel(channel, &names);
+    let place = |channel: &String| find_channel(&reader.record().meant(channel), &names);
     let places: Result<Vec<usize>, _> = channels.iter().map(place).collect();
     places.map_err(|error| refusal("invalid", format!("failed to {error}")))
 }
@@ -362,7 +366,7 @@ fn named(reader: &Reader, channel: &str) -> Result<usize, Error> {
     are_short([channel])?;
     let channels = &reader.record().channels;
     let names: Vec<String> = channels.iter().map(|c| c.name.clone()).collect();
-    let place = find_channel(channel, &names);
+    let place = find_channel(&reader.record().meant(channel), &names);
     place.map_err(|error| refusal("invalid", format!("failed to {error}")))
 }
 

@@ -1,6 +1,8 @@
 //! What single tables promise.
 
-use super::super::captures::{CaptureRecord, Kind, Listed, OF_JOB_MAX, PAGE_MAX, Status};
+use super::super::captures::{
+    CaptureRecord, Change, Deletion, Kind, Listed, Marks, OF_JOB_MAX, PAGE_MAX, Setup, Status,
+};
 use super::super::codes::{self, Code};
 use super::super::devices::{DeviceRecord, DeviceWriteError};
 use super::super::handler_kv::{KEY_BYTES_MAX, SCAN_MAX, VALUE_BYTES_MAX};
@@ -144,6 +146,8 @@ fn capture(n: u32, org: &str, device: &str) -> CaptureRecord {
         size_bytes: None,
         job: None,
         origin: None,
+        setup: Setup::default(),
+        marks: Marks::default(),
     }
 }
 
@@ -280,14 +284,60 @@ async fn a_deleted_capture_does_not_come_back() {
     store.capture_put(record.clone()).await.unwrap();
     assert_eq!(store.captures_unfinished().await.unwrap(), [record.clone()]);
     let deleted = store.capture_delete(&record.id).await.unwrap();
-    assert_eq!(deleted.unwrap().id, record.id);
+    assert_eq!(deleted, Deletion::Done(Box::new(record.clone())));
     record.status = Status::Done;
     assert!(!store.capture_update(record.clone()).await.unwrap());
     assert_eq!(store.capture_get(&record.id).await.unwrap(), None);
-    assert_eq!(store.capture_delete(&record.id).await.unwrap(), None);
+    let gone = store.capture_delete(&record.id).await.unwrap();
+    assert_eq!(gone, Deletion::Missing);
     assert!(page(&store, ORG, None, None).await.is_empty());
     assert!(page(&store, ORG, Some("a"), None).await.is_empty());
     assert!(store.captures_unfinished().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_finished_capture_is_changed_and_a_pinned_one_stays() {
+    let store = Store::in_memory().unwrap();
+    let mut record = capture(1, ORG, "a");
+    store.capture_put(record.clone()).await.unwrap();
+    let pin = |pinned| {
+        let store = store.clone();
+        let id = record.id.clone();
+        async move {
+            let change = store.capture_change(&id, move |record| {
+                record.marks.pinned = pinned;
+                match record.name.as_deref() {
+                    Some("never") => Err("never"),
+                    _ => Ok(()),
+                }
+            });
+            change.await.unwrap()
+        }
+    };
+    // Its recorder would write over it.
+    assert_eq!(pin(true).await, Change::Unfinished);
+    record.status = Status::Done;
+    store.capture_put(record.clone()).await.unwrap();
+    let mut pinned = record.clone();
+    pinned.marks.pinned = true;
+    let changed = Change::Done(Box::new((record.clone(), pinned.clone())));
+    assert_eq!(pin(true).await, changed);
+    let refused = store.capture_delete(&record.id).await.unwrap();
+    assert_eq!(refused, Deletion::Pinned);
+    let kept = store.capture_get(&record.id).await.unwrap();
+    assert_eq!(kept, Some(pinned.clone()));
+    // A change that does not fit leaves nothing.
+    pinned.name = Some("never".to_owned());
+    store.capture_put(pinned.clone()).await.unwrap();
+    assert_eq!(pin(false).await, Change::Refused("never"));
+    let kept = store.capture_get(&record.id).await.unwrap();
+    assert_eq!(kept, Some(pinned.clone()));
+    pinned.name = None;
+    store.capture_put(pinned).await.unwrap();
+    assert!(matches!(pin(false).await, Change::Done(_)));
+    let done = store.capture_delete(&record.id).await.unwrap();
+    assert!(matches!(done, Deletion::Done(_)));
+    assert_eq!(pin(true).await, Change::Missing);
 }
 
 #[tokio::test]

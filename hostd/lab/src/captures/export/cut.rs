@@ -44,12 +44,22 @@ pub(super) fn chosen(reader: &Reader, names: &[String]) -> Result<Vec<usize>, Ex
     let known: Vec<String> = channels.iter().map(|c| c.name.clone()).collect();
     let mut chosen = Vec::new();
     for name in names {
-        let channel = find_channel(name, &known).map_err(ExportError::Channel)?;
+        let meant = reader.record().meant(name);
+        let channel = find_channel(&meant, &known).map_err(ExportError::Channel)?;
         if !chosen.contains(&channel) {
             chosen.push(channel);
         }
     }
     Ok(chosen)
+}
+
+/// A channel with the name that people see in a file.
+fn named(reader: &Reader, channel: usize) -> ChannelRecord {
+    let record = reader.record();
+    ChannelRecord {
+        name: record.shown(channel).to_owned(),
+        ..record.channels[channel].clone()
+    }
 }
 
 impl Cut {
@@ -77,7 +87,7 @@ impl Cut {
         }
         let is_whole = range == (0..main.samples);
         let mut cut = Self {
-            channels: logic.iter().map(|c| all[*c].clone()).collect(),
+            channels: logic.iter().map(|c| named(reader, *c)).collect(),
             bits: logic.iter().map(|c| bit(*c)).collect(),
             logic: if logic.is_empty() {
                 0..0
@@ -86,7 +96,7 @@ impl Cut {
             },
             analog: 0..0,
         };
-        if let Some(channel) = analog.map(|c| &all[c]) {
+        if let Some(channel) = analog.map(|c| named(reader, c)) {
             let timing = Timing::of(&[main.sample_rate_hz, channel.sample_rate_hz]);
             let (of, rate) = (
                 timing.rate(main.sample_rate_hz),
@@ -97,7 +107,7 @@ impl Cut {
                 true => 0..channel.samples,
                 false => place(range.start)..place(range.end),
             };
-            cut.channels.push(channel.clone());
+            cut.channels.push(channel);
         }
         let (logic, analog) = (cut.logic.clone(), cut.analog.clone());
         for channel in &mut cut.channels {

@@ -7,7 +7,7 @@ use super::super::files::{ANALOG, Files, LOGIC};
 use super::super::recording::Recording;
 use super::*;
 use base::space::Space;
-use store::captures::{CaptureRecord, ChannelRecord, Kind, Status};
+use store::captures::{CaptureRecord, ChannelRecord, Kind, Marks, Setup, Status};
 
 mod round_trips;
 
@@ -85,6 +85,8 @@ fn capture_at(
         size_bytes: None,
         job: None,
         origin: None,
+        setup: Setup::default(),
+        marks: Marks::default(),
     };
     Reader::open(&files, record).unwrap()
 }

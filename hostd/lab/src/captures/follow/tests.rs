@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::captures::reader::Data;
-use store::captures::{CaptureRecord, Kind};
+use store::captures::{CaptureRecord, Kind, Marks, Setup};
 
 fn record(id: &str, status: Status) -> CaptureRecord {
     CaptureRecord {
@@ -21,6 +21,8 @@ fn record(id: &str, status: Status) -> CaptureRecord {
         size_bytes: None,
         job: None,
         origin: None,
+        setup: Setup::default(),
+        marks: Marks::default(),
     }
 }
 

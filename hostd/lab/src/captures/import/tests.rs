@@ -9,6 +9,7 @@ use super::*;
 use crate::captures::layout::Span;
 use crate::captures::reader::Data;
 use base::space::Space;
+use store::captures::{Marks, Setup};
 
 const ID: &str = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
 
@@ -58,6 +59,8 @@ fn record(channels: Vec<ChannelRecord>) -> CaptureRecord {
         size_bytes: None,
         job: None,
         origin: None,
+        setup: Setup::default(),
+        marks: Marks::default(),
     }
 }
 

@@ -16,7 +16,7 @@ use base::clock::Clock;
 use base::config::CapturesConfig;
 use base::space::Space;
 use store::Store;
-use store::captures::{CaptureRecord, ChannelRecord, Kind, Status};
+use store::captures::{CaptureRecord, ChannelRecord, Kind, Marks, Setup, Status};
 
 const ORG: &str = "01ARYZ6S410000000000000000";
 const ID: &str = "01ARYZ6S4100000000000000C1";
@@ -115,6 +115,8 @@ fn record(bytes: u64) -> CaptureRecord {
         size_bytes: Some(bytes),
         job: None,
         origin: None,
+        setup: Setup::default(),
+        marks: Marks::default(),
     }
 }
 

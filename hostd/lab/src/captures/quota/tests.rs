@@ -6,12 +6,13 @@ use pods::PodOptions;
 use tempfile::TempDir;
 
 use super::*;
+use crate::captures::Edit;
 use crate::captures::files::LOGIC;
 use crate::devices::Devices;
 use base::clock::Clock;
 use base::space::Space;
 use store::Store;
-use store::captures::{Kind, Status};
+use store::captures::{Kind, Marks, Setup, Status};
 
 const ORG: &str = "01ARYZ6S410000000000000000";
 const OTHER: &str = "01ARYZ6S410000000000000001";
@@ -89,6 +90,8 @@ fn done(org: &str, n: u32, name: Option<&str>, mib: u64) -> CaptureRecord {
         size_bytes: Some(mib * MIB),
         job: None,
         origin: None,
+        setup: Setup::default(),
+        marks: Marks::default(),
     }
 }
 
@@ -136,6 +139,41 @@ async fn those_of_jobs_give_way_though_they_have_names() {
     let captures = folder.open(Clock::system()).await;
     captures.claim(ORG, mib(3)).await.unwrap();
     assert_eq!(folder.left().await, [named, young]);
+}
+
+#[tokio::test]
+async fn pinned_ones_stay_count_and_cannot_be_deleted() {
+    let mut folder = Folder::new(AtQuota::Oldest);
+    folder.config.keep_days = 10;
+    let pinned = folder.put(done(ORG, 1, None, 3)).await;
+    let old = folder.put(done(ORG, 2, None, 3)).await;
+    let (clock, _hand) = Clock::manual(20 * DAY_MS);
+    let captures = folder.open(clock).await;
+    let pin = |pinned| Edit {
+        pinned: Some(pinned),
+        ..Edit::default()
+    };
+    for _ in 0..2 {
+        let kept = captures.edit(ORG, &pinned, pin(true)).await.unwrap();
+        assert!(kept.marks.pinned);
+    }
+    assert_eq!((captures.pinned(), captures.usage().bytes), (1, 6 * MIB));
+    let foreign = captures.edit(OTHER, &old, pin(true)).await;
+    assert!(matches!(foreign, Err(CaptureError::NotFound)));
+    captures.tidy().await.unwrap();
+    assert_eq!(folder.left().await, [pinned.clone()]);
+    captures.claim(ORG, mib(7)).await.unwrap();
+    let full = captures.claim(ORG, mib(1)).await.unwrap_err();
+    assert!(matches!(full, CaptureError::Full { .. }), "{full:?}");
+    let refused = captures.delete(ORG, &pinned).await.unwrap_err();
+    assert!(refused.to_string().contains("is pinned"), "{refused}");
+    // Another start counts the same.
+    let again = folder.open(Clock::system()).await;
+    assert_eq!(again.pinned(), 1);
+    captures.edit(ORG, &pinned, pin(false)).await.unwrap();
+    assert_eq!(captures.pinned(), 0);
+    captures.delete(ORG, &pinned).await.unwrap();
+    assert_eq!(folder.left().await, [""; 0]);
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use super::*;
 use crate::captures::layout::{self, FRAME_SAMPLES};
 use crate::captures::recording::Recording;
 use base::space::Space;
-use store::captures::{ChannelRecord, Kind, Status};
+use store::captures::{ChannelRecord, Kind, Marks, Setup, Status};
 
 fn channel(la: Option<u8>, samples: u64) -> ChannelRecord {
     ChannelRecord {
@@ -38,6 +38,8 @@ fn record(channels: Vec<ChannelRecord>) -> CaptureRecord {
         size_bytes: None,
         job: None,
         origin: None,
+        setup: Setup::default(),
+        marks: Marks::default(),
     }
 }
 

@@ -16,7 +16,7 @@ use base::clock::Clock;
 use base::config::CapturesConfig;
 use base::space::Space;
 use store::Store;
-use store::captures::Status;
+use store::captures::{Setup, Status};
 use store::testing::Disk;
 
 const ORG: &str = "01ARYZ6S410000000000000000";
@@ -69,7 +69,7 @@ async fn samples_outlive_a_record_that_cannot_be_written() {
         device,
         visit: Visit::unending(),
     };
-    let started = captures.start(entered, &order, None, None);
+    let started = captures.start(entered, &order, None, None, Setup::default());
     let id = started.await.unwrap().0.id;
     disk.fail_after(Some(0));
     // The file has its name before the record is written.
