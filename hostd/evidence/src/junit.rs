@@ -28,6 +28,7 @@ use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 pub use read::{Bounds, ReadError, read, read_all};
 
 use crate::making::{Bits, Document, Making, Part, write_all};
+use crate::measurement::Measurement;
 use crate::plain;
 use crate::result::{Case, Fault, JobResult, Outcome, RunResult};
 
@@ -131,7 +132,10 @@ impl Junit {
             .filter_map(|(name, value)| Some((name, value?.as_str())));
         let links = run.links.iter();
         let links = links.map(|(name, address)| (name.as_str(), address.as_str()));
-        self.properties(known.chain(links))
+        let measured: Vec<(String, String)> = run.measurements.iter().map(property).collect();
+        let measured = measured.iter();
+        let measured = measured.map(|(name, value)| (name.as_str(), value.as_str()));
+        self.properties(known.chain(links).chain(measured))
     }
 
     fn case(&mut self, run: &RunResult, case: &Case) -> io::Result<()> {
@@ -202,6 +206,17 @@ impl Junit {
     }
 }
 
+/// A measurement as a property, or as a line of what a case wrote.
+#[must_use]
+pub fn property(measured: &Measurement) -> (String, String) {
+    let name = format!("hostd.measure.{}", measured.name);
+    let mut value = measured.told();
+    if let Some(serial) = &measured.serial {
+        value = format!("{value} of {serial}");
+    }
+    (name, value)
+}
+
 fn element<'e>(name: &'e str, attributes: &[(&str, &str)]) -> BytesStart<'e> {
     let mut element = BytesStart::new(name);
     for (name, value) in attributes {
@@ -214,7 +229,10 @@ fn element<'e>(name: &'e str, attributes: &[(&str, &str)]) -> BytesStart<'e> {
 fn output(case: &Case) -> String {
     let mut output = clean(&case.output).replace(ATTACHMENT, NO_ATTACHMENT);
     let links = case.links.iter();
-    let links = links.map(|(name, address)| format!("{}: {}", clean(name), clean(address)));
+    // What was measured is named by tests, too.
+    let links = links.map(|(name, address)| {
+        format!("{}: {}", clean(name), clean(address)).replace(ATTACHMENT, NO_ATTACHMENT)
+    });
     let attachments = case.attachments.iter();
     let attachments = attachments.map(|path| format!("{ATTACHMENT}{}]]", clean(path)));
     for line in links.chain(attachments) {

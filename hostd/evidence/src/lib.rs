@@ -9,6 +9,7 @@ pub mod fuzzing;
 pub mod junit;
 pub mod log;
 pub mod making;
+pub mod measurement;
 pub mod plain;
 pub mod redact;
 pub mod report;

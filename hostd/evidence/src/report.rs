@@ -187,7 +187,35 @@ fn anchor((run, case): (usize, usize)) -> String {
     format!("case-{run}-{case}")
 }
 
+/// What a run measured, those outside their limits first.
+fn measurements(run: &RunResult, page: &mut String) -> fmt::Result {
+    if run.measurements.is_empty() {
+        return Ok(());
+    }
+    page.push_str(
+        "<table><thead><tr><th>Measured</th><th>Value</th><th>Limits</th><th>Board</th></tr></thead><tbody>\n",
+    );
+    for measured in &run.measurements {
+        let class = if measured.is_within() { "good" } else { "bad" };
+        let limits = measured.limits().unwrap_or_default();
+        writeln!(
+            page,
+            "<tr class=\"{class}\"><td>{}</td><td class=\"word\">{}</td><td>{}</td><td>{}</td></tr>",
+            Text(&measured.name),
+            Text(&measured.value_told()),
+            Text(&limits),
+            Text(measured.serial.as_deref().unwrap_or_default())
+        )?;
+    }
+    page.push_str("</tbody></table>\n");
+    if let more @ 1.. = run.measured.saturating_sub(run.measurements.len() as u64) {
+        write!(page, "<p class=\"facts\">and {more} more measurements.</p>")?;
+    }
+    Ok(())
+}
+
 fn run_ends(run: &RunResult, page: &mut String) -> fmt::Result {
+    measurements(run, page)?;
     if !run.files.is_empty() {
         page.push_str("<p class=\"facts\">It left:</p>\n");
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::cases::{Cases, Counts, Source};
+use crate::measurement::Measurement;
 
 /// A job.
 #[derive(Debug, Clone, Default)]
@@ -67,6 +68,10 @@ pub struct RunResult {
     pub cases: Arc<dyn Source>,
     /// Files that it left, also if it failed: a name and an address each.
     pub files: Vec<(String, String)>,
+    /// What it measured, as far as reports show it.
+    pub measurements: Vec<Measurement>,
+    /// How many measurements it has.
+    pub measured: u64,
 }
 
 /// A test case.
@@ -174,6 +179,8 @@ impl Default for RunResult {
             links: Vec::new(),
             cases: Arc::new(Vec::new()),
             files: Vec::new(),
+            measurements: Vec::new(),
+            measured: 0,
         }
     }
 }

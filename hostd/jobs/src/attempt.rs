@@ -221,6 +221,7 @@ impl Attempt<'_> {
             counts: Counts::default(),
             cases: Vec::new(),
             captures: Vec::new(),
+            measurements: Vec::new(),
         }
     }
 

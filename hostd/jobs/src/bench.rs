@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use evidence::result;
-use pipeline::plan::{Capture, Flash, Replay, Uart};
+use pipeline::plan::{Capture, Flash, Measure, Replay, Uart};
 use pipeline::rules::Rule;
 use pipeline::{Decoder, Power, Rail};
 
@@ -21,6 +21,7 @@ mod course;
 mod decoded;
 mod line;
 mod loan;
+mod measure;
 mod recordings;
 mod ruled;
 
@@ -115,6 +116,18 @@ pub trait Bench: fmt::Debug + Sync {
         judging: &Judging<'_>,
         until: &Until<'_>,
     ) -> Result<Ruling, BenchError>;
+
+    /// Measures a channel of a capture that was kept; with the measurement comes how it was recorded. None if it has
+    /// nothing of that: a line without edges has no frequency.
+    ///
+    /// # Errors
+    /// See [`BenchError`].
+    fn measure(
+        &self,
+        capture: &str,
+        measure: (&Capture, &Measure),
+        until: &Until<'_>,
+    ) -> Result<Option<Quantity>, BenchError>;
 
     /// Plays a waveform until the end of the run, or until another one is played.
     ///
@@ -218,6 +231,15 @@ pub struct Decoding<'d> {
     pub options: &'d BTreeMap<String, String>,
     /// Classes or rows of annotations that are wanted; none: all but single bits.
     pub annotations: &'d [String],
+}
+
+/// Something that was measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Quantity {
+    /// In `unit`; finite.
+    pub value: f64,
+    /// `Hz`, `s`, `V`, `A`; empty for a number.
+    pub unit: String,
 }
 
 /// How a capture is judged.

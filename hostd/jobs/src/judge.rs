@@ -7,10 +7,11 @@ use pipeline::{Pattern, When};
 
 use crate::attempt::Attempt;
 use crate::cases::Tally;
+use crate::measured::Measured;
 use crate::outcome::{Breakage, Clock, Failure, Outcome, Skip, chain};
 use crate::pytest;
 use crate::results::StepEnd;
-use crate::script::Command;
+use crate::script::{Command, is_program};
 use crate::step::{Deadline, Ended, Scene};
 use crate::tree::{self, CopyError};
 
@@ -32,6 +33,7 @@ pub(crate) fn reason_to_skip(step: &Step, first: Option<&Outcome>) -> Option<Ski
 pub(crate) struct Judge<'j> {
     steps: Vec<&'j Step>,
     seen: BTreeMap<&'j str, Seen<'j>>,
+    pub(crate) measured: Measured,
 }
 
 struct Seen<'j> {
@@ -45,11 +47,26 @@ impl<'j> Judge<'j> {
         Self {
             steps: steps.into_iter().collect(),
             seen: BTreeMap::new(),
+            measured: Measured::default(),
         }
     }
 
     /// Does a step that needs no device, and says how it went in `end`.
     pub(crate) fn step(
+        &mut self,
+        attempt: &Attempt<'_>,
+        scene: &Scene<'_>,
+        index: usize,
+        deadline: Deadline,
+        end: &mut StepEnd,
+    ) {
+        self.execute(attempt, scene, index, deadline, end);
+        if is_program(self.steps[index]) {
+            self.measured.take(attempt, end);
+        }
+    }
+
+    fn execute(
         &mut self,
         attempt: &Attempt<'_>,
         scene: &Scene<'_>,

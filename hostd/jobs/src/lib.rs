@@ -21,6 +21,7 @@
 
 mod artifacts;
 mod attempt;
+mod below;
 mod bench;
 mod build;
 mod cache;
@@ -32,6 +33,7 @@ mod job;
 mod judge;
 mod live;
 mod log;
+mod measured;
 mod micros;
 mod outcome;
 mod place;
@@ -51,8 +53,8 @@ mod tree;
 
 pub use artifacts::Artifact;
 pub use bench::{
-    Bench, BenchError, Benches, Decoding, Flashed, Found, Judging, Link, Loan, Recording, Relay,
-    Ruled, Ruling, Supply, Taken, Transfer, TransferPart, Until,
+    Bench, BenchError, Benches, Decoding, Flashed, Found, Judging, Link, Loan, Quantity, Recording,
+    Relay, Ruled, Ruling, Supply, Taken, Transfer, TransferPart, Until,
 };
 pub use cache::{CacheOwner, Layer};
 pub use cancel::{Cancel, Watching};

@@ -69,6 +69,10 @@ pub enum Failure {
     Cases(u64, String, String),
     /// A JUnit file cannot be read: its name, and why.
     BadJunit(String, String),
+    /// So many values are outside their limits: what is said of the first.
+    Limits(u64, String),
+    /// What a step measured cannot be taken: where, and why.
+    BadMeasurements(String),
 }
 
 /// Whose time was over.
@@ -226,6 +230,8 @@ impl Failure {
             Self::UnfitFirmware(_) => "unfit_firmware",
             Self::Tests(_) | Self::Cases(..) => "tests",
             Self::BadJunit(..) => "bad_junit",
+            Self::Limits(..) => "limits",
+            Self::BadMeasurements(_) => "bad_measurements",
         }
     }
 }
@@ -312,6 +318,15 @@ impl fmt::Display for Failure {
             Self::Tests(count) => write!(f, "{count} tests failed"),
             Self::Cases(count, name, message) => tests_failed(f, *count, name, message),
             Self::BadJunit(name, why) => write!(f, "{name} gives no test cases: failed to {why}"),
+            Self::Limits(count, first) => {
+                f.write_str(first)?;
+                match count.saturating_sub(1) {
+                    0 => Ok(()),
+                    1 => f.write_str("; and another value is outside its limits"),
+                    more => write!(f, "; and {more} more values are outside their limits"),
+                }
+            }
+            Self::BadMeasurements(why) => write!(f, "what was measured cannot be taken: {why}"),
         }
     }
 }

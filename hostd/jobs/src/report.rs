@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use evidence::cases::{Counts, Source};
 use evidence::log::{Piece, Reader};
+use evidence::measurement::told_of;
 use evidence::result::{self, Case, Fault, JobResult, RunResult};
 use evidence::trace::Trace;
 use evidence::{junit, report};
@@ -306,7 +307,10 @@ pub fn run_result(run: &RunEnd, base: &str) -> RunResult {
         output: run.steps.iter().rev().find_map(bad_end).unwrap_or_default(),
         ..Case::default()
     };
+    let (measurements, measured) = told_of(run.measurements().map(|(_, measured)| measured));
     RunResult {
+        measurements,
+        measured,
         class: run.id.clone(),
         device: run.device.clone(),
         attempts: run.attempts,
@@ -361,6 +365,8 @@ fn link(capture: &CaptureEnd, base: &str) -> (String, String) {
 /// The case that a step is, and those that are kept with it.
 fn step_cases(step: &StepEnd, base: &str) -> Vec<Case> {
     let links = step.captures.iter().map(|capture| link(capture, base));
+    let (measured, _) = told_of(step.measurements.iter());
+    let links = links.chain(measured.iter().map(junit::property));
     let own = step.case.as_ref().map(|name| Case {
         name: name.clone(),
         links: links.collect(),

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use evidence::cases::Counts;
+use evidence::measurement::Measurement;
 use evidence::result::{Capture, Case};
 use jail::Reach;
 use serde::{Deserialize, Serialize};
@@ -83,6 +84,9 @@ pub struct StepEnd {
     pub cases: Vec<Case>,
     /// What it recorded.
     pub captures: Vec<CaptureEnd>,
+    /// What it measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub measurements: Vec<Measurement>,
 }
 
 /// A capture that a step made.
@@ -148,6 +152,15 @@ impl RunEnd {
             marks: Vec::new(),
             readings: Vec::new(),
         }
+    }
+
+    /// What its steps measured, with the name of each step.
+    pub fn measurements(&self) -> impl Iterator<Item = (&str, &Measurement)> + Clone {
+        let steps = self.steps.iter();
+        steps.flat_map(|step| {
+            let measured = step.measurements.iter();
+            measured.map(|measured| (step.name.as_str(), measured))
+        })
     }
 
     /// What it came to, for people. Of a step that is a test and failed, its name as well.

@@ -109,6 +109,7 @@ pub(crate) fn name(step: &Step) -> String {
         Action::Flash(flash) => format!("flash {}", flash.artifact.name),
         Action::Uart(_) => "uart".to_owned(),
         Action::Capture(_) => "capture".to_owned(),
+        Action::Measure(measure) => format!("measure {}", measure.name),
         Action::Decode(decode) => format!("decode {}", decode.on),
         Action::Replay(replay) => format!("replay {}", replay.waveform),
         Action::Wait { ms } => format!("wait {:?}", Duration::from_millis(*ms)),

@@ -4,6 +4,7 @@
 pub(crate) mod action;
 pub(crate) mod decoder;
 mod environment;
+pub(crate) mod measurand;
 
 use std::borrow::Cow;
 
@@ -24,7 +25,7 @@ use crate::scalars::{
 };
 use crate::template::Templated;
 use crate::units::{Bytes, Duration};
-use action::{Assert, Capture, Decode, Flash, Power, Pytest, Replay, Reset, Uart};
+use action::{Assert, Capture, Decode, Flash, Measure, Power, Pytest, Replay, Reset, Uart};
 
 /// A pipeline of hostd, format 1: builds, and benches that test what they made.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -261,13 +262,15 @@ pub(crate) struct Step {
     pub(crate) capture: Option<Capture>,
     /// Judges what an earlier step got.
     pub(crate) assert: Option<Assert>,
+    /// Measures a channel of a capture and records the value, with its limits.
+    pub(crate) measure: Option<Measure>,
     /// Decodes a capture and keeps the result.
     pub(crate) decode: Option<Decode>,
     /// Plays a waveform on the DAC, until the run ends or another one starts.
     pub(crate) replay: Option<Replay>,
     /// Waits, at most 10 minutes.
     pub(crate) wait: Option<Wait>,
-    /// Its name, for `assert` and `decode` to refer to.
+    /// Its name, for `assert`, `measure` and `decode` to refer to.
     pub(crate) id: Option<Id>,
     /// The test case it is in the report. Without it the step is no case of its own.
     pub(crate) case: Option<Label>,
@@ -287,9 +290,9 @@ pub(crate) struct Step {
 }
 
 /// The actions of steps, in the order in which documents list them.
-pub(crate) const ACTIONS: [&str; 11] = [
-    "run", "pytest", "power", "reset", "flash", "uart", "capture", "assert", "decode", "replay",
-    "wait",
+pub(crate) const ACTIONS: [&str; 12] = [
+    "run", "pytest", "power", "reset", "flash", "uart", "capture", "assert", "measure", "decode",
+    "replay", "wait",
 ];
 
 fn one_action() -> serde_json::Value {
@@ -311,6 +314,7 @@ impl Step {
             self.uart.is_some(),
             self.capture.is_some(),
             self.assert.is_some(),
+            self.measure.is_some(),
             self.decode.is_some(),
             self.replay.is_some(),
             self.wait.is_some(),

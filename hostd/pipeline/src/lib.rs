@@ -62,6 +62,7 @@ pub use definition::action::{
     BusDecoder, CaptureKind, Edge, Mapping, Output, Parity, Power, Rail, Switch,
 };
 pub use definition::decoder::Decoder;
+pub use definition::measurand::Measurand;
 pub use pattern::{Pattern, PatternError};
 pub use predicate::{Capabilities, Capability, Mismatch, Predicate, Requirements, matches};
 pub use problem::{Code, Problem, Report};

@@ -99,5 +99,8 @@ pub const PATTERN_BYTES_MAX: usize = 64;
 /// Largest golden file that a rule compares with, in bytes.
 pub const GOLDEN_BYTES_MAX: usize = 4 << 20;
 
+/// Greatest size of a limit of a measurement.
+pub const DECIMAL_MAX: f64 = 1e100;
+
 /// Largest number of any quantity, in its smallest unit: what JSON numbers hold exactly.
 pub(crate) const QUANTITY_MAX: u64 = (1 << 53) - 1;

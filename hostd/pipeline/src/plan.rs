@@ -11,7 +11,8 @@ use crate::condition::When;
 use crate::pattern::Pattern;
 use crate::predicate::Requirements;
 pub use action::{
-    Action, Artifact, Assertion, Capture, Decode, Flash, Replay, Trigger, Uart, UartChannels,
+    Action, Artifact, Assertion, Capture, Decode, Flash, Measure, Replay, Trigger, Uart,
+    UartChannels,
 };
 
 /// Everything that a job does.

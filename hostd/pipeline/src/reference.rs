@@ -138,6 +138,8 @@ fn named(all: &Value, name: &str) -> String {
         "EnvValue" => "text or secret",
         "Predicate" => "predicate",
         "Rate" => "rate",
+        "Decimal" => "number",
+        "Measurand" => "quantity",
         "Time" => "time",
         "Hertz" => "frequency",
         "HertzTolerance" => "`%` or frequency",

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 
 use crate::limits::{
-    ENTRIES_MAX, ID_CHARS_MAX, LABEL_CHARS_MAX, PATH_CHARS_MAX, SCRIPT_CHARS_MAX,
+    DECIMAL_MAX, ENTRIES_MAX, ID_CHARS_MAX, LABEL_CHARS_MAX, PATH_CHARS_MAX, SCRIPT_CHARS_MAX,
     SECRET_NAME_CHARS_MAX, TEXT_CHARS_MAX,
 };
 use crate::reading::AS_WRITTEN;
@@ -296,6 +296,48 @@ impl<const MIN: u64, const MAX: u64> JsonSchema for Whole<MIN, MAX> {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({"type": "integer", "minimum": MIN, "maximum": MAX})
+    }
+}
+
+/// A number, which may have decimals: `3.3`, `-5`, `1e6`. It is no greater than [`DECIMAL_MAX`] in size.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Decimal(pub(crate) f64);
+
+impl Decimal {
+    fn parse(text: &str) -> Result<Self, String> {
+        let is_plain = |c: char| c.is_ascii_digit() || "+-.eE".contains(c);
+        let number = text
+            .parse::<f64>()
+            .ok()
+            .filter(|_| text.chars().all(is_plain));
+        let number = number.ok_or("this must be a number, as 3.3, -5 or 1e6")?;
+        match number.abs() <= DECIMAL_MAX {
+            true => Ok(Self(number)),
+            false => Err(format!("this must be at most {DECIMAL_MAX:e} in size")),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Decimal {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = deserializer.deserialize_newtype_struct(AS_WRITTEN, AsWritten)?;
+        Self::parse(&text).map_err(D::Error::custom)
+    }
+}
+
+impl JsonSchema for Decimal {
+    fn schema_name() -> Cow<'static, str> {
+        "Decimal".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": ["number", "string"],
+            "description": "A number, which may have decimals.",
+            "minimum": -DECIMAL_MAX,
+            "maximum": DECIMAL_MAX,
+            "pattern": r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,2})?$",
+        })
     }
 }
 

@@ -60,12 +60,22 @@ impl Rig {
                 }
             }
         };
-        let own = spec.clone();
+        let (own, lab) = (spec.clone(), self.lab.clone());
         in_batches(
             move |sink| {
-                let decoded = reader.decode(&own, sink);
-                drop(permit);
-                decoded
+                let mut permit = permit;
+                let mut aside = |batch: &[Annotation]| {
+                    // Whoever takes what was found may be slow: others read meanwhile.
+                    let held = permit.take();
+                    let had_place = held.is_some();
+                    drop(held);
+                    let flow = sink(batch);
+                    if had_place && flow.is_continue() {
+                        permit = Some(lab.handle.block_on(lab.captures.reader_permit()));
+                    }
+                    flow
+                };
+                reader.decode(&own, &mut aside)
             },
             until,
             &mut take,

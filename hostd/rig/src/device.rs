@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use jobs::{
-    Bench, BenchError, Cancel, Decoding, Flashed, Found, Judging, Link, Recording, Relay, Ruling,
-    Supply, Until,
+    Bench, BenchError, Cancel, Decoding, Flashed, Found, Judging, Link, Quantity, Recording, Relay,
+    Ruling, Supply, Until,
 };
 use lab::captures::Captures;
 use lab::captures::order::OfJob;
@@ -15,7 +15,7 @@ use lab::flashing::Flashing;
 use lab::leases::{Caller, Entered, Leases, Shown, Visit};
 use lab::uart::Uarts;
 use lab::waveforms::Waveforms;
-use pipeline::plan::{Capture, Flash, Replay, Uart};
+use pipeline::plan::{Capture, Flash, Measure, Replay, Uart};
 use pipeline::{Power, Rail, Switch};
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
@@ -233,6 +233,15 @@ impl Bench for Rig {
         until: &Until<'_>,
     ) -> Result<Ruling, BenchError> {
         self.judge_kept(capture, judging, until)
+    }
+
+    fn measure(
+        &self,
+        capture: &str,
+        measure: (&Capture, &Measure),
+        until: &Until<'_>,
+    ) -> Result<Option<Quantity>, BenchError> {
+        self.measure_kept(capture, measure, until)
     }
 
     fn replay(&self, replay: &Replay, until: &Until<'_>) -> Result<(), BenchError> {

@@ -9,6 +9,7 @@ use store::captures::ChannelRecord;
 
 use crate::device::{Rig, within};
 use crate::errors::{lost, of_capture};
+use crate::turn::Turn;
 
 impl Rig {
     pub(crate) fn judge_kept(
@@ -22,9 +23,6 @@ impl Rig {
             let reader = captures.read(&self.hold.org, capture).await;
             reader.map_err(|error| of_capture(&error))
         })?;
-        let _permit = within(&self.lab.handle, until, async {
-            Ok(captures.reader_permit().await)
-        })?;
         let mut goldens = Goldens::default();
         for (name, bytes) in judging.goldens {
             let added = goldens.add(name, bytes);
@@ -34,7 +32,11 @@ impl Rig {
         let names = names.map(|(name, meant)| (name.as_str(), meant.as_str()));
         let capture = view(&reader, &|channel| given(channel, judging), names);
         let capture = capture.map_err(|error| lost(&error))?;
-        let stop = || until.cancel.is_set() || until.at <= Instant::now();
+        let turn = Turn::take(&self.lab, until)?;
+        let stop = || {
+            turn.pass(until);
+            until.cancel.is_set() || until.at <= Instant::now()
+        };
         let failed = |error: &EvaluateError| match error {
             EvaluateError::Late if until.cancel.is_set() => BenchError::Cancelled,
             EvaluateError::Late => BenchError::TimedOut,

@@ -12,8 +12,10 @@ mod device;
 mod errors;
 mod flash;
 mod judging;
+mod measuring;
 mod picture;
 mod replay;
+mod turn;
 mod uart;
 mod wiring;
 

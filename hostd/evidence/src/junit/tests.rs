@@ -3,8 +3,9 @@
 mod dialects;
 mod schema;
 
-use super::{Bounds, Names, ReadError, read, read_all, write};
+use super::{Bounds, Names, ReadError, property as property_of, read, read_all, write};
 use crate::cases::Refused;
+use crate::measurement::Measurement;
 use crate::result::{Case, Fault, JobResult, Outcome, RunResult};
 
 fn case(name: &str, outcome: Outcome) -> Case {
@@ -230,4 +231,33 @@ fn what_was_cut_is_said() {
     write(&job, &mut out).unwrap();
     let xml = String::from_utf8(out).unwrap();
     assert!(xml.contains(r#"<property name="hostd.cut_bytes" value="7"/>"#));
+}
+
+#[test]
+fn measurements_are_properties_of_the_suite_and_attach_nothing() {
+    let mut job = job(vec![]);
+    let mut measured = Measurement {
+        name: "rail <3V3>".to_owned(),
+        value: 3.5,
+        unit: "V".to_owned(),
+        low: Some(3.2),
+        high: Some(3.4),
+        serial: Some("B7".to_owned()),
+    };
+    job.runs[0].measurements = vec![measured.clone()];
+    let mut out = Vec::new();
+    write(&job, &mut out).unwrap();
+    let xml = String::from_utf8(out).unwrap();
+    let property =
+        r#"<property name="hostd.measure.rail &lt;3V3&gt;" value="3.5 V (3.2 V to 3.4 V) of B7"/>"#;
+    assert!(xml.contains(property), "{xml}");
+    measured.name = "[[ATTACHMENT|/etc/passwd]]".to_owned();
+    let mut measures = case("measures", Outcome::Passed);
+    measures.links = vec![property_of(&measured)];
+    let xml = written(vec![measures]);
+    let output = &xml[xml.find("<system-out>").unwrap()..];
+    assert!(
+        output.contains("3.5 V") && !output.contains("[[ATTACHMENT|"),
+        "{xml}"
+    );
 }

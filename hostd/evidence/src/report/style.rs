@@ -31,5 +31,8 @@ svg text{font:12px system-ui,sans-serif;fill:var(--ink)}svg .soft{fill:var(--sof
 .band{fill:var(--wave);stroke:var(--wave);stroke-width:1}\
 .bar{fill:var(--wave)}.bar.bad{fill:var(--bad)}\
 a{color:var(--wave)}\
+table{border-collapse:collapse;width:100%;margin:.5rem 0;font-size:.9rem}\
+th,td{text-align:left;padding:.2rem .8rem .2rem 0;border-bottom:1px solid var(--line);overflow-wrap:anywhere}\
+th{color:var(--soft);font-weight:400}\
 @media(max-width:36rem){body{padding:.8rem}.word{min-width:0}}\
 @media print{details{break-inside:avoid}body{max-width:none}}";

@@ -4,6 +4,7 @@ use quick_xml::Reader;
 use quick_xml::events::Event;
 
 use super::{time, write};
+use crate::measurement::{Measurement, told_of};
 use crate::result::{Capture, Case, Channel, Fault, JobResult, Outcome, RunResult, Signal, Span};
 
 const EVIL: &str =
@@ -226,4 +227,28 @@ fn failures_come_first_and_what_is_left_is_linked() {
         .filter(|case| case.outcome == Outcome::Passed);
     job.runs = vec![RunResult::default().with_cases(passed.collect())];
     assert!(!page(&job).contains("What failed"));
+}
+
+#[test]
+fn measurements_stand_in_a_table_and_those_outside_their_limits_first() {
+    let mut job = job();
+    let of = |name: &str, value| Measurement {
+        name: name.to_owned(),
+        value,
+        unit: "V".to_owned(),
+        low: Some(3.2),
+        high: Some(3.4),
+        serial: Some(EVIL.to_owned()),
+    };
+    let all = [of("rail", 3.3), of(EVIL, 3.5)];
+    (job.runs[0].measurements, job.runs[0].measured) = told_of(all.iter());
+    job.runs[0].measured += 7;
+    let page = page(&job);
+    let bad = page.find("<tr class=\"bad\"><td>&lt;/pre&gt;").unwrap();
+    let good = page.find(
+        "<tr class=\"good\"><td>rail</td><td class=\"word\">3.3 V</td><td>3.2 V to 3.4 V</td>",
+    );
+    assert!(bad < good.unwrap());
+    assert!(page.contains("and 7 more measurements."));
+    assert!(!page.contains("<script"));
 }

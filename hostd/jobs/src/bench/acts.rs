@@ -50,6 +50,7 @@ impl<'s> Course<'s, '_> {
             Action::Uart(uart) => self.uart(index, (step, uart), own, end),
             Action::Capture(capture) => self.capture(index, step, capture, own, end),
             Action::Assert { on, that } => self.assert(index, (on, that), own, end),
+            Action::Measure(measure) => self.measure(measure, own, end),
             Action::Decode(decode) => self.decode(index, decode, own, end),
             Action::Replay(replay) => {
                 let done = bench.replay(replay, &until);

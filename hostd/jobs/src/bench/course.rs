@@ -248,12 +248,16 @@ impl<'s> Course<'s, '_> {
                 end.outcome = outcome;
             }
             // How a test went is output too.
-            let tells = step.case.is_some() || matches!(step.action, Action::Assert { .. });
+            let judges = matches!(step.action, Action::Assert { .. } | Action::Measure(_));
+            let tells = step.case.is_some() || judges;
             if tells && !attempt.log.gate().may_pass() {
                 end.outcome = Outcome::Cancelled;
             }
         });
-        let is_pure = matches!(step.action, Action::Assert { .. } | Action::Decode(_));
+        let is_pure = matches!(
+            step.action,
+            Action::Assert { .. } | Action::Measure(_) | Action::Decode(_)
+        );
         if !is_pure && matches!(end.outcome, Outcome::Passed | Outcome::Failed(_)) {
             self.look();
         }

@@ -1,20 +1,20 @@
 //! Rules about the signals of a capture: each is a case of the job, and what fails leaves a picture.
 
 use std::collections::BTreeMap;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 use evidence::result::{Case, Fault, Outcome as CaseOutcome};
 use pipeline::limits::{DOCUMENT_BYTES_MAX, GOLDEN_BYTES_MAX};
 use pipeline::plan::Assertion;
 use pipeline::rules::{Rule, parse};
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
 use sha2::{Digest, Sha256};
 
 use super::course::Course;
 use super::{Judging, Ruled, Ruling};
 use crate::artifacts::{self, Artifact};
 use crate::attempt::Stop;
+use crate::below;
 use crate::cases::Tally;
 use crate::outcome::{Failure, Outcome};
 use crate::results::StepEnd;
@@ -191,62 +191,13 @@ fn refused(why: String) -> Outcome {
     Outcome::Failed(Failure::Refused(why))
 }
 
-/// Reads a file of the sources. No link is followed: the sources are what a job brought.
+/// Reads a file of the sources.
 fn read(source: &Path, path: &str, bytes_max: usize) -> Stop<Vec<u8>> {
-    let open = || -> io::Result<Vec<u8>> {
-        let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY;
-        let folder = openat(CWD, source, flags, Mode::empty())?;
-        let file = openat2(
-            &folder,
-            path,
-            // A pipe is no file, and is not waited for.
-            OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK,
-            Mode::empty(),
-            ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS,
-        )?;
-        let file = std::fs::File::from(file);
-        if !file.metadata()?.is_file() {
-            return Err(io::Error::other("it is no file"));
-        }
-        let mut bytes = Vec::new();
-        file.take(bytes_max as u64 + 1).read_to_end(&mut bytes)?;
-        match bytes.len() > bytes_max {
-            true => Err(io::Error::other(format!(
-                "it has more than {bytes_max} bytes"
-            ))),
-            false => Ok(bytes),
-        }
-    };
-    open().map_err(|error| {
+    below::read(source, path, bytes_max).map_err(|error| {
         let why = match error.kind() {
             io::ErrorKind::NotFound => "it is not among the sources of the job".to_owned(),
             _ => error.to_string(),
         };
         refused(format!("read {path}: {why}"))
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn files_are_read_within_the_sources_alone() {
-        let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join(name);
-        std::fs::create_dir(at("checks")).unwrap();
-        std::fs::write(at("checks/a.yaml"), "abc").unwrap();
-        std::os::unix::fs::symlink("/etc/hostname", at("link")).unwrap();
-        let why = |path: &str, most: usize| match read(folder.path(), path, most) {
-            Err(Outcome::Failed(Failure::Refused(why))) => why,
-            other => panic!("{other:?}"),
-        };
-        assert_eq!(read(folder.path(), "checks/a.yaml", 3).unwrap(), b"abc");
-        assert!(why("checks/a.yaml", 2).contains("more than 2 bytes"));
-        assert!(why("checks/b.yaml", 3).contains("not among the sources"));
-        assert!(why("checks", 3).contains("no file"));
-        for path in ["link", "../x", "/etc/hostname"] {
-            assert!(why(path, 3).starts_with("read "), "{path}");
-        }
-    }
 }

@@ -28,7 +28,10 @@ impl Failure {
                 secrets.redact(one);
                 secrets.redact(other);
             }
-            Self::Refused(why) | Self::UnfitFirmware(why) => secrets.redact(why),
+            Self::Refused(why)
+            | Self::UnfitFirmware(why)
+            | Self::Limits(_, why)
+            | Self::BadMeasurements(why) => secrets.redact(why),
             Self::Exit(_)
             | Self::Signal(_)
             | Self::Timeout(..)
@@ -80,6 +83,8 @@ mod tests {
             Failure::Cases(2, text(), other()),
             Failure::Refused(text()),
             Failure::UnfitFirmware(text()),
+            Failure::Limits(2, text()),
+            Failure::BadMeasurements(text()),
         ];
         let breakages = [
             Breakage::Jail(text()),

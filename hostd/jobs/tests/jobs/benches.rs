@@ -3,6 +3,7 @@
 mod endings;
 mod lines;
 mod loans;
+mod measures;
 mod rules;
 
 use std::fs;
@@ -45,6 +46,7 @@ pub(crate) fn cases() -> impl Iterator<Item = Case> {
         endings::CASES,
         lines::CASES,
         loans::CASES,
+        measures::CASES,
         rules::CASES,
     ]
     .into_iter()

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use evidence::redact::Words;
 use jobs::{
-    Bench, BenchError, Cancel, Decoding, Flashed, Found, Judging, Link, Recording, Relay, Ruled,
-    Ruling, Supply, Taken, Transfer, TransferPart, Until,
+    Bench, BenchError, Cancel, Decoding, Flashed, Found, Judging, Link, Quantity, Recording, Relay,
+    Ruled, Ruling, Supply, Taken, Transfer, TransferPart, Until,
 };
-use pipeline::plan::{Capture, Flash, Replay, Uart};
+use pipeline::plan::{Capture, Flash, Measure, Replay, Uart};
 use pipeline::{Power, Rail, Switch};
 
 /// What an action of the device comes to.
@@ -32,6 +32,8 @@ pub(crate) struct Fake {
     /// How long captures take.
     pub(crate) records: Duration,
     pub(crate) transfers: Vec<Transfer>,
+    /// What captures measure.
+    pub(crate) measures: Option<f64>,
     /// Actions that go another way, by name.
     pub(crate) ways: Vec<(&'static str, Way)>,
     pub(crate) asked: Mutex<Vec<String>>,
@@ -264,6 +266,24 @@ impl Bench for Fake {
             rules: ruled.collect(),
             json: "{}\n".to_owned(),
         })
+    }
+
+    fn measure(
+        &self,
+        capture: &str,
+        (recorded, measure): (&Capture, &Measure),
+        until: &Until<'_>,
+    ) -> Result<Option<Quantity>, BenchError> {
+        let told = format!(
+            "{capture} {} {}",
+            measure.quantity.written(),
+            recorded.samples
+        );
+        self.call("measure", &told, until)?;
+        Ok(self.measures.map(|value| Quantity {
+            value,
+            unit: "Hz".to_owned(),
+        }))
     }
 
     fn replay(&self, replay: &Replay, until: &Until<'_>) -> Result<(), BenchError> {

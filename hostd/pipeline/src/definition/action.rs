@@ -4,9 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::decoder::Decoder;
+use super::measurand::Measurand;
 use crate::limits::{BAUD, LA_CHANNELS, LIST_MAX, SAMPLES_MAX};
-use crate::rules::RuleSource;
-use crate::scalars::{Artifact, Id, Label, List, Names, RelativePath, Text, Whole};
+use crate::rules::{RuleSource, Time};
+use crate::scalars::{Artifact, Decimal, Id, Label, List, Names, RelativePath, Text, Whole};
 use crate::template::Templated;
 use crate::units::{Duration, Rate};
 
@@ -205,6 +206,28 @@ pub(crate) struct Assert {
 pub enum BusDecoder {
     /// I²C, on channels named `scl` and `sda`.
     I2c,
+}
+
+/// Measures a channel of a capture and records the value. One outside its limits fails the step.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Measure {
+    /// The `id` of an earlier `capture`. One in the background is waited for.
+    pub(crate) on: Id,
+    /// What the value is called in reports and lists.
+    pub(crate) name: Label,
+    /// What is measured, as `frequency_hz`; of times that there are many of, which of them, as `high_s.min`.
+    pub(crate) quantity: Measurand,
+    /// The channel, by its name in the capture. Without it the only one.
+    pub(crate) channel: Option<Id>,
+    /// Measures from this time on, counted from the first sample.
+    pub(crate) from: Option<Time>,
+    /// Measures up to this time; the capture must reach it. Without it to the last sample.
+    pub(crate) to: Option<Time>,
+    /// The lowest value that passes.
+    pub(crate) low: Option<Templated<Decimal>>,
+    /// The highest value that passes.
+    pub(crate) high: Option<Templated<Decimal>>,
 }
 
 /// Decodes a capture.

@@ -10,7 +10,7 @@ use crate::definition::{self, EnvValue, Pack, Step, action};
 use crate::path::Path;
 use crate::plan::{self, Action, Artifact, Assertion};
 use crate::problem::{Code, did_you_mean};
-use crate::rules::RuleSource;
+use crate::rules::{RuleSource, Time};
 use crate::scalars::Id;
 use crate::template::{Scope, Templated};
 
@@ -103,6 +103,9 @@ impl Expansion<'_> {
         }
         if let Some(assert) = &step.assert {
             return self.assert(&path, assert, around);
+        }
+        if let Some(measure) = &step.measure {
+            return self.measure(&path, measure, around);
         }
         if let Some(replay) = &step.replay {
             let waveform = self.resolve(&path.key("waveform"), &replay.waveform, &around.scope)?;
@@ -299,6 +302,36 @@ impl Expansion<'_> {
             on: assert.on.0.clone(),
             that,
         })
+    }
+}
+
+impl Expansion<'_> {
+    fn measure(
+        &mut self,
+        path: &Path,
+        measure: &action::Measure,
+        around: &Surroundings<'_>,
+    ) -> Option<Action> {
+        let scope = &around.scope;
+        let low = self.maybe(&path.key("low"), measure.low.as_ref(), scope);
+        let high = self.maybe(&path.key("high"), measure.high.as_ref(), scope);
+        if let (Some(low), Some(high)) = (low, high)
+            && low.0 > high.0
+        {
+            let message = format!("`low` is {}, above `high`, {}", low.0, high.0);
+            self.tell(path.key("high"), Code::InvalidValue, message);
+        }
+        let ns = |time: Option<Time>| time.and_then(|time| u64::try_from(time.0).ok());
+        Some(Action::Measure(plan::Measure {
+            on: measure.on.0.clone(),
+            name: measure.name.0.clone(),
+            quantity: measure.quantity.clone(),
+            channel: measure.channel.as_ref().map(|channel| channel.0.clone()),
+            from_ns: ns(measure.from),
+            to_ns: ns(measure.to),
+            low: low.map(|low| low.0),
+            high: high.map(|high| high.0),
+        }))
     }
 }
 

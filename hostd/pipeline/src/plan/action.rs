@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::definition::action::{BusDecoder, CaptureKind, Edge, Mapping, Output, Parity, Power};
 use crate::definition::decoder::Decoder;
+use crate::definition::measurand::Measurand;
 use crate::rules::Rule;
 
 /// What a step does.
@@ -48,6 +49,8 @@ pub enum Action {
         /// How.
         that: Assertion,
     },
+    /// Measures a capture.
+    Measure(Measure),
     /// Decodes a capture.
     Decode(Decode),
     /// Plays a waveform.
@@ -157,6 +160,31 @@ pub enum Assertion {
     Rules(Vec<Rule>),
     /// Rules that a file of the job has.
     RuleFile(String),
+}
+
+/// Measures a channel of a capture, and records the value.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Measure {
+    /// The id of the capture's step.
+    pub on: String,
+    /// What the value is called.
+    pub name: String,
+    /// What is measured.
+    pub quantity: Measurand,
+    /// The channel's name in the capture; none: the only one.
+    pub channel: Option<String>,
+    /// Nanoseconds from the first sample on; none: from that one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from_ns: Option<u64>,
+    /// Up to there; none: to the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to_ns: Option<u64>,
+    /// The lowest value that passes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+    /// The highest value that passes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
 }
 
 /// Decodes a capture.

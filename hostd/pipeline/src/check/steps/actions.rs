@@ -1,5 +1,7 @@
 //! What must hold within an action, and between it and the step it refers to.
 
+mod measure;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Check;
@@ -42,6 +44,9 @@ pub(super) fn check(check: &mut Check<'_>, path: &Path, step: &Step, before: &[&
     }
     if let Some(assert) = &step.assert {
         self::assert(check, &path.key("assert"), assert, before);
+    }
+    if let Some(measure) = &step.measure {
+        measure::check(check, &path.key("measure"), measure, before);
     }
     if let Some(decode) = &step.decode {
         self::decode(check, &path.key("decode"), decode, before);
