@@ -32,6 +32,7 @@ mod jobs;
 mod keys;
 mod leases;
 mod log;
+mod measurements;
 mod measures;
 mod plugins;
 pub(crate) mod pod;
@@ -96,6 +97,7 @@ const INTERFACES: &[(&str, LinkFn)] = &[
     ("keys", keys::link),
     ("leases", leases::link),
     ("log", log::link),
+    ("measurements", measurements::link),
     ("measures", measures::link),
     ("plugins", plugins::link),
     ("pod", pod::link),

@@ -102,7 +102,7 @@ fn every_block_that_is_to_be_run_has_its_test() {
         (_, sign_in, _),
     ] = GUIDES;
     let counts = [ci, jobs, pipelines, bridges, sign_in].map(|guide| count(guide, RUN[0]));
-    assert_eq!(counts, [1, 2, 0, 0, 3]);
+    assert_eq!(counts, [1, 3, 0, 0, 3]);
     assert_eq!(count(bridges, RUN[1]), 1);
     assert_eq!(count(jobs, RUN[2]), 1);
     assert_eq!(count(ci, RUN[3]), 2);
@@ -169,6 +169,9 @@ fn a_job_is_submitted_as_the_guide_says() {
         assert_eq!(jobs["jobs"][0]["verdict"], "success", "{jobs}");
     }
     let (session, _) = guide::session(guide, 2);
+    let printed = guide::run(session, &server);
+    assert!(printed.contains("\"measurements\":[]"), "{printed}");
+    let (session, _) = guide::session(guide, 3);
     let _ = guide::run(session, &server);
     let trusted = client.get("/api/jobs/trusted-refs").unwrap().expect(200);
     assert_eq!(trusted["refs"], serde_json::json!(["main", "v*"]));

@@ -3,6 +3,7 @@
 use guest::jobs::{
     Archive, Artifact, Attempt, Captured, Job, Outcome, Run, State, Status, Verdict,
 };
+use guest::measurements::{Measurement, Named, Page};
 
 pub(crate) fn job() -> Job {
     Job {
@@ -38,6 +39,49 @@ pub(crate) fn job() -> Job {
             file: "boot.sr".into(),
             is_done: true,
         }],
+        measurements: measurements().measurements,
+    }
+}
+
+/// A page of what jobs measured.
+pub(crate) fn measurements() -> Page {
+    let place = "01JGZ5V9T3N8W2K4Q7R6D1M0XJ-00002-00000";
+    Page {
+        measurements: vec![Measurement {
+            id: place.into(),
+            name: "3V3".into(),
+            value: 3.312,
+            unit: "V".into(),
+            low: Some(3.2),
+            high: Some(3.4),
+            is_within: true,
+            serial: Some("B-0017".into()),
+            job: "01JGZ5V9T3N8W2K4Q7R6D1M0XJ".into(),
+            run: "smoke.f0".into(),
+            attempt: 2,
+            step: "rails".into(),
+            ref_: Some("main".into()),
+            device: Some("01JGZ5V9T3N8W2K4Q7R6D1M0XA".into()),
+            device_name: Some("bench-1".into()),
+            at: "2026-01-02T03:05:06Z".into(),
+        }],
+        names: vec![Named {
+            name: "3V3".into(),
+            unit: "V".into(),
+            count: 250,
+            min: 3.27,
+            max: 3.35,
+            mean: 3.316,
+            deviation: Some(0.02),
+            low: Some(3.2),
+            high: Some(3.4),
+            cp: Some(1.6667),
+            cpk: Some(1.4),
+            trend: Some(-0.0004),
+        }],
+        has_more_names: false,
+        forgotten: 0,
+        next: Some(place.into()),
     }
 }
 

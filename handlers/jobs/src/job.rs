@@ -5,6 +5,8 @@ use guest::{Credential, Request, Response, Time, jobs, words};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::measurement;
+
 /// Jobs take whole benches, so a session that may be restricted to devices is not enough.
 pub(crate) const CREDENTIALS: &[Credential] = &[Credential::ApiKey, Credential::UserSession];
 
@@ -119,6 +121,9 @@ pub(crate) struct Record<'a> {
     /// lists.
     #[serde(skip_serializing_if = "Option::is_none")]
     captures: Option<Vec<Captured<'a>>>,
+    /// What its steps measured; of hundreds the first ones: `GET /measurements` has all. Absent in lists.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measurements: Option<Vec<measurement::Record<'a>>>,
 }
 
 /// A capture that a job made.
@@ -212,6 +217,7 @@ impl<'a> Record<'a> {
             runs: Some(job.runs.iter().map(Into::into).collect()),
             attempts: Some(job.attempts.iter().map(Into::into).collect()),
             captures: Some(job.captures.iter().map(Into::into).collect()),
+            measurements: Some(job.measurements.iter().map(Into::into).collect()),
             ..Self::head(job)
         }
     }
@@ -237,6 +243,7 @@ impl<'a> Record<'a> {
             runs: None,
             attempts: None,
             captures: None,
+            measurements: None,
         }
     }
 }
@@ -377,6 +384,14 @@ mod tests {
                         "name": "01JGZ5V9T3N8W2K4Q7R6D1M0XJ smoke.f0: boot", "file": "boot.sr",
                         "is_done": true
                     }
+                ],
+                "measurements": [
+                    {
+                        "name": "3V3", "value": 3.312, "unit": "V", "low": 3.2, "high": 3.4, "is_within": true,
+                        "serial": "B-0017", "job": "01JGZ5V9T3N8W2K4Q7R6D1M0XJ", "run": "smoke.f0", "attempt": 2,
+                        "step": "rails", "ref": "main", "device": "01JGZ5V9T3N8W2K4Q7R6D1M0XA",
+                        "device_name": "bench-1", "at": "2026-01-02T03:05:06Z"
+                    }
                 ]
             })
         );
@@ -387,7 +402,7 @@ mod tests {
         let job = example::job();
         let mut whole = json!(Record::whole(&job));
         let members = whole.as_object_mut().unwrap();
-        for member in ["runs", "attempts", "captures"] {
+        for member in ["runs", "attempts", "captures", "measurements"] {
             assert!(members.remove(member).is_some(), "{member}");
         }
         assert_eq!(json!(Record::head(&job)), whole);

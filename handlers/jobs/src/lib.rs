@@ -11,6 +11,8 @@ mod junit;
 mod list;
 mod live;
 mod log;
+mod measurement;
+mod measurements;
 mod page;
 mod refusal;
 mod report;
@@ -41,6 +43,7 @@ pub static ROUTES: &[guest::Route] = &[
     junit::ROUTE,
     report::ROUTE,
     trace::ROUTE,
+    measurements::ROUTE,
 ];
 
 guest::serve!(crate::ROUTES);

@@ -16,6 +16,7 @@ use pipeline::Caps;
 use pipeline::plan::{Artifact, Plan, Role};
 use scheduler::{AttemptId, Ending, Infra};
 use store::Store;
+use store::measurements::Measurement;
 use tokio::sync::oneshot;
 use tracing::warn;
 use vault::Vault;
@@ -352,6 +353,7 @@ fn kept(tools: &Tools, (job, number): (&str, u32), end: &jobs::RunEnd) -> Ended 
     let mut ended = Ended::of(Ending::Passed);
     ended.told = ending::Told::of_run(end);
     ended.left.log_bytes = end.log.bytes;
+    ended.left.measurements = measured(job, number, end);
     if let Err(error) = keep(tools, (job, number), end, &mut ended) {
         warn!(job, %error, "failed to keep what an attempt made");
         let infra = if base::space::is_full(&error) {
@@ -362,6 +364,29 @@ fn kept(tools: &Tools, (job, number): (&str, u32), end: &jobs::RunEnd) -> Ended 
         ended.told = ending::Told::of(Ending::Infra(infra));
     }
     ended
+}
+
+/// What an attempt measured, as it is stored.
+fn measured(job: &str, number: u32, end: &jobs::RunEnd) -> Vec<Measurement> {
+    let all = (0..).zip(end.measurements());
+    let stored = all.map(|(place, (step, measured))| Measurement {
+        job: job.to_owned(),
+        attempt: number,
+        number: place,
+        run: end.id.clone(),
+        step: step.to_owned(),
+        r#ref: None,
+        device: None,
+        device_name: end.device.clone(),
+        serial: measured.serial.clone(),
+        name: measured.name.clone(),
+        value: measured.value,
+        unit: measured.unit.clone(),
+        low: measured.low,
+        high: measured.high,
+        at_ms: 0,
+    });
+    stored.collect()
 }
 
 /// The values of the secrets that a run names, as they are now: what was changed or removed since the job was submitted

@@ -219,6 +219,7 @@ mod tests {
             end: None,
             log_bytes,
             files: Vec::new(),
+            measured: 0,
         }
     }
 

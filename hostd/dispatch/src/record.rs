@@ -9,6 +9,7 @@ use scheduler::{AttemptId, Axes, Ending, JobId, Stored};
 use serde::Serialize;
 use serde_json::Value;
 use store::jobs::{Attempt, End, File, Job};
+use store::measurements::{JOB_MAX, Measurement};
 use store::notices::Standing;
 
 use crate::ending::Told;
@@ -123,6 +124,8 @@ pub(crate) struct Left {
     /// Bytes of the description of its end.
     pub(crate) end_bytes: u64,
     pub(crate) files: Vec<File>,
+    /// What it measured; what only the job's record knows is added when it is stored.
+    pub(crate) measurements: Vec<Measurement>,
 }
 
 impl Left {
@@ -188,6 +191,7 @@ impl Entry {
             end: None,
             log_bytes: 0,
             files: Vec::new(),
+            measured: 0,
         });
     }
 
@@ -205,11 +209,34 @@ impl Entry {
         }
     }
 
-    /// An attempt has ended: what it left, and what the scheduler made of it.
-    pub(crate) fn attempt_ended(&mut self, number: u32, ending: Ending, left: Left, now_ms: u64) {
+    /// An attempt has ended: what it left, and what the scheduler made of it. What it measured is returned, as far as the
+    /// job may have so many.
+    pub(crate) fn attempt_ended(
+        &mut self,
+        number: u32,
+        ending: Ending,
+        left: Left,
+        now_ms: u64,
+    ) -> Vec<Measurement> {
+        let own = |attempt: &Attempt| attempt.measured;
+        let before = self
+            .job
+            .attempts
+            .iter()
+            .map(own)
+            .fold(0, u32::saturating_add);
+        let reference = self.job.r#ref.clone();
         let Some(attempt) = self.attempt_mut(number) else {
-            return;
+            return Vec::new();
         };
+        let mut measured = left.measurements;
+        measured.truncate(JOB_MAX.saturating_sub(before) as usize);
+        for one in &mut measured {
+            one.r#ref.clone_from(&reference);
+            one.device.clone_from(&attempt.device);
+            one.at_ms = now_ms;
+        }
+        attempt.measured = u32::try_from(measured.len()).unwrap_or(u32::MAX);
         let end_bytes = left.end_bytes;
         let told = left.told.filter(|told| told.ending == ending);
         attempt.end = Some(told.unwrap_or_else(|| Told::of(ending)).stored());
@@ -219,6 +246,7 @@ impl Entry {
         attempt.files = left.files;
         let job = self.job_mut();
         job.other_bytes = job.other_bytes.saturating_add(end_bytes);
+        measured
     }
 
     /// Counts what the job's programs have asked to be kept from view, which is kept until the job is over.

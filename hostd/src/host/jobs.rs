@@ -12,7 +12,7 @@ use wasmtime::component::{HasData, Resource, ResourceTable};
 
 use super::bindings::hostd::host::jobs as w;
 use super::uploads::given;
-use super::{CallLinker, Context, cursor_rule, internal, recordings, wit};
+use super::{CallLinker, Context, cursor_rule, internal, measurements, recordings, wit};
 use identity::Verified;
 use lab::captures::export::{Asked, Export, ExportError, Format};
 use lab::captures::{CaptureError, Captures};
@@ -237,7 +237,7 @@ impl w::Host for View<'_> {
 }
 
 impl View<'_> {
-    /// A job, what it waits for if it does, and what it recorded.
+    /// A job, what it waits for if it does, and what it recorded and measured.
     async fn told(&mut self, job: &Job) -> Result<w::Job, w::Error> {
         let recorded = match job.attempts.iter().any(|attempt| attempt.device.is_some()) {
             true => self.captures.of_job(&job.org, &job.id).await,
@@ -245,9 +245,15 @@ impl View<'_> {
             false => Ok(Vec::new()),
         };
         let recorded = recorded.map_err(|e| self.capture_error(e))?;
+        let measured = match job.attempts.iter().any(|attempt| attempt.measured > 0) {
+            true => self.jobs.measured(&job.org, &job.id).await,
+            false => Ok(Vec::new()),
+        };
+        let measured = measured.map_err(|e| self.job_error(e))?.into_iter();
         Ok(w::Job {
             message: self.jobs.message(job),
             captures: job_captures(recorded).into_iter().map(captured).collect(),
+            measurements: measured.map(measurements::to_wit).collect(),
             ..to_wit(job)
         })
     }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::commit_statuses::Audience;
+use super::measurements::{self, Measurement};
 use super::notices::{self, Notice};
 use super::records::{Pairs, Records, pair};
 use super::snapshot::{Range, Source};
@@ -123,6 +124,9 @@ pub struct Attempt {
     pub log_bytes: u64,
     /// What it made. Only of one that passed it is known to be whole.
     pub files: Vec<File>,
+    /// How many values it measured that were kept. 0 in records of earlier versions.
+    #[serde(default)]
+    pub measured: u32,
 }
 
 /// A job.
@@ -202,6 +206,8 @@ pub struct Changes {
     pub notices: Vec<Notice>,
     /// Whose commits repositories mark.
     pub repositories: Arc<[Audience]>,
+    /// What was measured, with its organisation.
+    pub measurements: Vec<(String, Vec<Measurement>)>,
 }
 
 impl Job {
@@ -336,6 +342,9 @@ impl Store {
             }
             for quarantine in &changes.quarantines {
                 QUARANTINES.put(w, &quarantine.device, quarantine)?;
+            }
+            for (org, measured) in &changes.measurements {
+                measurements::add(w, org, measured)?;
             }
             for notice in &changes.notices {
                 notices::put(w, notice, &changes.repositories)?;

@@ -33,6 +33,7 @@ pub mod handler_kv;
 pub mod jobs;
 pub mod keys;
 pub mod leases;
+pub mod measurements;
 pub mod notices;
 mod opening;
 pub mod org_secrets;

@@ -6,12 +6,12 @@ use tracing::info;
 use super::error::StoreError;
 use super::{
     badges, builds, captures, codes, commit_statuses, devices, emi, handler_kv, jobs, keys, leases,
-    notices, org_secrets, orgs, plugins, refreshes, revocations, seal, secrets, trust, updates,
-    users, waveforms, webhooks,
+    measurements, notices, org_secrets, orgs, plugins, refreshes, revocations, seal, secrets,
+    trust, updates, users, waveforms, webhooks,
 };
 
 /// Version of the schema that this program writes.
-pub const SCHEMA_VERSION: u32 = 9;
+pub const SCHEMA_VERSION: u32 = 10;
 
 /// First version whose entry counts are sealed.
 pub(super) const SEALED_SINCE: u32 = 3;
@@ -35,6 +35,7 @@ const TABLES: &[&[&str]] = &[
     &jobs::TABLES,
     &keys::TABLES,
     &leases::TABLES,
+    &measurements::TABLES,
     &notices::TABLES,
     &org_secrets::TABLES,
     &orgs::TABLES,

@@ -249,8 +249,12 @@ impl Driver {
         let now_ms = noted.now_ms;
         self.tools.meter.ended(ending, own.log_bytes);
         let memory = self.tools.memory.clone();
+        let measurements = &mut noted.changes.measurements;
         self.with_entry(attempt, |entry| {
-            entry.attempt_ended(attempt.number, ending, own, now_ms);
+            let measured = entry.attempt_ended(attempt.number, ending, own, now_ms);
+            if !measured.is_empty() {
+                measurements.push((entry.job.org.clone(), measured));
+            }
             entry.count_masks(&memory);
         });
     }

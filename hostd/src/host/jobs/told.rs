@@ -66,6 +66,7 @@ pub(super) fn head(job: &Job) -> w::Job {
         runs: Vec::new(),
         attempts: Vec::new(),
         captures: Vec::new(),
+        measurements: Vec::new(),
     }
 }
 

@@ -141,6 +141,7 @@ async fn only_finished_jobs_are_forgotten_and_their_blobs_with_them() {
             size_bytes: 1,
             sha256: "bb".into(),
         }],
+        measured: 0,
     });
     put(&store, &[old, young]).await;
     let blobs = async || {

@@ -3,8 +3,9 @@
 use crate::call::{Rows, call, rows};
 
 /// Routes that are tried on every machine; the others need jobs, which need isolation.
-pub(crate) const WITHOUT_JOBS: [&str; 4] = [
+pub(crate) const WITHOUT_JOBS: [&str; 5] = [
     "jobs.list",
+    "jobs.measurements",
     "jobs.schema",
     "jobs.trusted_refs",
     "jobs.trust_refs",
@@ -95,6 +96,22 @@ fn queue() -> Vec<Rows> {
             .refusal(400, "invalid_request", call("/jobs?limit=0"))
             .refusal(400, "invalid_request", call("/jobs?state=done"))
             .refusal(400, "invalid_request", call("/jobs?cursor=!!")),
+        rows("jobs.measurements")
+            .success(200, call("/measurements"))
+            .success(
+                200,
+                call("/measurements?limit=1&name=3V3&device=demo&serial=B7"),
+            )
+            .success(200, call("/measurements?ref=main&since=2026-01-31"))
+            .success(200, call("/measurements?since=2026-01-31T09:30:00Z"))
+            .success(200, call("/measurements?job=<missing>"))
+            .success(
+                200,
+                call("/measurements?cursor=01JGZ5V9T3N8W2K4Q7R6D1M0XJ-00002-00041"),
+            )
+            .refusal(400, "invalid_request", call("/measurements?limit=0"))
+            .refusal(400, "invalid_request", call("/measurements?since=today"))
+            .refusal(400, "invalid_request", call("/measurements?cursor=!!")),
         rows("jobs.trusted_refs").success(200, call("/jobs/trusted-refs")),
         rows("jobs.trust_refs")
             .success(
