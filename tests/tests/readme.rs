@@ -81,6 +81,35 @@ fn the_session_that_submits_a_job_works() {
 }
 
 #[test]
+fn the_session_that_judges_a_signal_names_the_place() {
+    let (printed, shown) = session(5);
+    assert!(printed.contains("2 of 2 rules hold\n"), "{printed}");
+    // Noise is another each time: numbers may differ, words may not.
+    let words = |line: &str| -> String {
+        let is_word = |c: &char| !c.is_ascii_digit() && *c != '.';
+        line.chars().filter(is_word).collect()
+    };
+    for line in shown.lines() {
+        let is_it = |printed: &str| words(printed.trim_end()) == words(line);
+        assert!(printed.lines().any(is_it), "no {line} in\n{printed}");
+    }
+    let place = |line: &str| {
+        let rest = line.trim().strip_prefix("at samples ")?;
+        rest.split(' ').next()?.parse::<u64>().ok()
+    };
+    // The dip begins with code 1250, 24.45 ms behind the first sample, which is sample 2445.
+    let found = printed.lines().find_map(place).unwrap();
+    assert!((2440..=2500).contains(&found), "{printed}");
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/pictures");
+    let picture = folder.join("1-the-supply-comes-up-as-it-did.svg");
+    assert!(
+        std::fs::read_to_string(picture)
+            .unwrap()
+            .starts_with("<svg ")
+    );
+}
+
+#[test]
 fn the_session_about_a_board_finds_the_slot() {
     let server = Server::demo().unwrap();
     let (session, _) = guide::session(include_str!("../../docs/emi.md"), 1);
