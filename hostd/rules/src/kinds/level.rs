@@ -1,10 +1,11 @@
 //! `level`: a level at a time after the trigger or an edge.
 
+use decode::segment::{Edge, Line};
 use pipeline::rules::{Level, Polarity, When};
 
 use super::high_or_low;
 use crate::evaluate::{Fault, Scene};
-use crate::lane::{Ahead, Lane};
+use crate::lane::{Lane, Range};
 use crate::number::{float, snap};
 use crate::report::{Margin, Sight, Wrong};
 use crate::words::{counted, quantity};
@@ -18,34 +19,31 @@ struct Look {
     room: Option<u64>,
 }
 
-/// Looks at samples of a lane, one behind the other.
+/// Looks samples of a lane up.
 struct Eye<'a> {
-    edges: Ahead<'a>,
-    level: bool,
-    before: Option<u64>,
+    line: Line<'a>,
+    range: Range,
 }
 
 impl<'a> Eye<'a> {
     fn new(lane: &Lane<'a>) -> Result<Self, Fault> {
         Ok(Self {
-            level: lane.first_level()?,
-            edges: Ahead::new(lane.edges()?)?,
-            before: None,
+            line: lane.segment.line(lane.channel)?,
+            range: lane.range,
         })
     }
 
     fn look(&mut self, at: u64) -> Result<Look, Fault> {
-        while self.edges.peek().is_some_and(|edge| edge.at <= at) {
-            if let Some(edge) = self.edges.step()? {
-                self.level = edge.rises;
-                self.before = Some(edge.at);
-            }
-        }
-        let back = self.before.map(|before| at + 1 - before);
-        let on = self.edges.peek().map(|next| next.at - at);
+        let Range { from, to, .. } = self.range;
+        let before = self.line.previous_edge(at + 1, Edge::Either)?;
+        let next = self.line.next_edge(at + 1, Edge::Either)?;
+        // Edges lie between two samples of the range.
+        let back = before.filter(|before| from < *before);
+        let back = back.map(|before| at + 1 - before);
+        let on = next.filter(|next| *next < to).map(|next| next - at);
         Ok(Look {
             at,
-            is_high: self.level,
+            is_high: self.line.level_at(at)?,
             room: back.into_iter().chain(on).min(),
         })
     }

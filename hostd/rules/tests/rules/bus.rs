@@ -288,3 +288,97 @@ fn sequences_are_those_of_all_words_one_by_one() {
     }
     assert!(seen[0] > 20 && seen[1] > 20, "{seen:?}");
 }
+
+/// Transfers to a few addresses, some of them not answered, some cut off by a repeated start or a stop.
+fn traffic(rng: &mut Rng) -> Samples {
+    i2c(|pen| {
+        for _ in 0..rng.usize(0..12) {
+            let address = [0x50, 0x51, 0x68, 0x76][rng.usize(..4)];
+            let count = rng.usize(0..3);
+            let bytes: Vec<u8> = (0..count).map(|_| rng.u8(..)).collect();
+            match rng.u32(..6) {
+                // The address stops in the middle.
+                0 => {
+                    pen.start();
+                    for bit in 0..rng.u32(1..7) {
+                        pen.bit(address >> bit & 1 != 0);
+                    }
+                    pen.stop();
+                }
+                // No stop: a repeated start follows, or the end.
+                1 => {
+                    pen.start();
+                    pen.byte(address << 1 | 1, rng.bool());
+                }
+                _ => pen.transfer(address, rng.bool(), &bytes),
+            }
+            pen.hold(rng.usize(0..20));
+        }
+    })
+}
+
+/// Addresses with where each begins, where its answer begins, and whether it is one, by looking at every sample.
+fn addressed(samples: &Samples) -> Vec<(u8, usize, usize, bool)> {
+    let is = |at: usize, mask: u16| samples.words[at] & mask != 0;
+    let (mut found, mut bits): (_, Option<Vec<(usize, bool)>>) = (Vec::new(), None);
+    for at in 1..samples.words.len() {
+        let clock = (is(at - 1, SCL), is(at, SCL));
+        let data = (is(at - 1, SDA), is(at, SDA));
+        match (clock, data) {
+            ((true, true), (true, false)) => bits = Some(Vec::new()),
+            ((true, true), (false, true)) => bits = None,
+            ((false, true), _) => {
+                let Some(seen) = &mut bits else { continue };
+                seen.push((at, is(at, SDA)));
+                if seen.len() == 9 {
+                    let address = seen[..7]
+                        .iter()
+                        .fold(0, |sum, (_, bit)| sum << 1 | u8::from(*bit));
+                    found.push((address, seen[0].0, seen[8].0, !seen[8].1));
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+#[test]
+fn addresses_are_answered_as_they_are_sample_by_sample() {
+    let mut rng = Rng::with_seed(77);
+    let mut seen = [0; 3];
+    for _ in 0..400 {
+        let samples = traffic(&mut rng);
+        let address = [0x50, 0x68, 0x77][rng.usize(..3)];
+        let (answered, once) = (rng.bool(), rng.bool());
+        let judged: Vec<bool> = addressed(&samples)
+            .into_iter()
+            .filter(|(own, ..)| *own == address)
+            .map(|(.., ack)| ack == answered)
+            .collect();
+        let right = judged.iter().filter(|right| **right).count();
+        let wanted = match once {
+            _ if judged.is_empty() => false,
+            true => right > 0,
+            false => right == judged.len(),
+        };
+        let when = if once { "once" } else { "always" };
+        let rule =
+            format!("i2c: {{ address: {address:#04x}, answered: {answered}, when: {when} }}");
+        let told = samples.judged(&rule);
+        assert_eq!(told.verdict == Verdict::Passed, wanted, "{rule}: {told:?}");
+        if !wanted {
+            assert_eq!(
+                told.found,
+                (judged.len() - right) as u64,
+                "{rule}: {told:?}"
+            );
+        }
+        seen[match (judged.is_empty(), wanted) {
+            (true, _) => 0,
+            (false, true) => 1,
+            (false, false) => 2,
+        }] += 1;
+    }
+    assert!(seen.iter().all(|count| *count > 30), "{seen:?}");
+}
