@@ -16,8 +16,11 @@ pub(crate) trait Bus: Send {
     /// Whether single bits will be shown.
     fn wants_bits(&self) -> bool;
 
+    /// Samples before the first one are not known.
+    fn begin_inside(&mut self) {}
+
     /// The capture begins at sample `at` with these levels.
-    fn begin(&self, _at: u64, _levels: u64, _out: &mut Vec<Self::Event>) {}
+    fn begin(&mut self, _at: u64, _levels: u64, _out: &mut Vec<Self::Event>) {}
 
     /// Takes the samples after one with these levels; returns the levels of the last one.
     fn run<const BITS: bool>(
@@ -116,6 +119,10 @@ impl<B: Bus> Clocked<B> {
 impl<B: Bus> Protocol for Clocked<B> {
     fn lanes(&self) -> Vec<Option<usize>> {
         self.bus.lanes()
+    }
+
+    fn begin_inside(&mut self, _idle_from: &[u64]) {
+        self.bus.begin_inside();
     }
 
     fn feed(

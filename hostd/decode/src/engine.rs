@@ -7,6 +7,7 @@ use crate::i2c::I2c;
 use crate::planes::{CodePath, Taps};
 use crate::protocol::{ActiveBlock, Protocol};
 use crate::run::{DecodeError, Sink};
+use crate::segment::{Edge, Segment, SegmentError};
 use crate::spec::{ProtocolConfig, Spec};
 use crate::spi::Spi;
 use crate::uart::Uart;
@@ -18,6 +19,9 @@ const WINDOW: usize = 256 * 1024;
 
 /// Samples in one parallel chunk. Smaller ones lose 10 % at their seams, larger ones gain nothing.
 const CHUNK: usize = 512 * 1024;
+
+/// Pulses of a line in which an idle time of a frame is looked for: a hundred frames.
+const PULSES_BEFORE_IDLE_MAX: u32 = 1000;
 
 /// Annotations collected before the sink is called.
 const FLUSH: usize = 8192;
@@ -132,6 +136,24 @@ impl StoredDecoder {
         self.protocol.lanes()
     }
 
+    /// Samples before `from` are not known.
+    pub(crate) fn begin_inside(
+        &mut self,
+        segment: &Segment<'_>,
+        from: u64,
+    ) -> Result<(), SegmentError> {
+        let mut idle_from = Vec::new();
+        for (lane, channel) in self.lanes().into_iter().enumerate() {
+            let channel = channel.filter(|&channel| channel < segment.channels());
+            idle_from.push(match channel.zip(self.protocol.idle(lane)) {
+                Some((channel, idle)) => first_idle(segment, channel, from, idle)?,
+                None => from,
+            });
+        }
+        self.protocol.begin_inside(&idle_from);
+        Ok(())
+    }
+
     pub(crate) fn feed(
         &mut self,
         at: u64,
@@ -168,6 +190,32 @@ fn build(spec: &Spec, sample_rate_hz: Option<f64>) -> Result<Box<dyn Protocol>, 
         }
         ProtocolConfig::Foreign(_) => return Err(DecodeError::NotHere),
     })
+}
+
+/// Where a channel first has a level for so many samples, from sample `from` on; `from` where that is not soon. What was
+/// before `from` counts.
+fn first_idle(
+    segment: &Segment<'_>,
+    channel: usize,
+    from: u64,
+    (idle, samples): (bool, u64),
+) -> Result<u64, SegmentError> {
+    let mut line = segment.line(channel)?;
+    let mut begun = line.previous_edge(from, Edge::Either)?;
+    let mut level = line.level_at(from.saturating_sub(1))?;
+    let mut at = from;
+    for _ in 0..PULSES_BEFORE_IDLE_MAX {
+        let Some(next) = line.next_edge(at, Edge::Either)? else {
+            break;
+        };
+        // A capture begins idle.
+        let is_long = begun.is_none_or(|begun| next - begun >= samples);
+        if level == idle && is_long {
+            return Ok(begun.unwrap_or(from).max(from));
+        }
+        (begun, level, at) = (Some(next), !level, next + 1);
+    }
+    Ok(from)
 }
 
 /// Passes annotations to the sink, `FLUSH` at a time.

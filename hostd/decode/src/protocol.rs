@@ -10,6 +10,15 @@ pub(crate) trait Protocol: Send {
     /// Channel numbers in the order of the lanes; `None` is not connected.
     fn lanes(&self) -> Vec<Option<usize>>;
 
+    /// What ends whatever a lane was in the middle of: this level for so many samples. None where something else does.
+    fn idle(&self, _lane: usize) -> Option<(bool, u64)> {
+        None
+    }
+
+    /// Samples before the first one are not known. `idle_from` says for each lane where its first idle time begins, or the
+    /// first sample where there is none to be found. Nothing is said of what began before the decoder can know.
+    fn begin_inside(&mut self, idle_from: &[u64]);
+
     /// Takes raw samples, the first being number `at`.
     fn feed(&mut self, raw: &[u8], taps: &Taps, at: u64, path: CodePath, out: &mut Vec<Annotation>);
 

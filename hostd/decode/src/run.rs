@@ -8,7 +8,7 @@ use crate::planes::CodePath;
 use crate::segment::{Segment, SegmentError};
 use crate::spec::{ProtocolConfig, Spec};
 use crate::sr::{Archive, SrError};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 /// Where annotations go, in sigrok's order, a few thousand at a time. `Break` ends the decoding.
 pub type Sink<'a> = &'a mut (dyn FnMut(&[Annotation]) -> ControlFlow<()> + Send);
@@ -65,6 +65,8 @@ pub struct Decoding<'a> {
     source: Source<'a>,
     spec: &'a Spec,
     begun: Begun,
+    /// Samples to decode.
+    range: Range<u64>,
 }
 
 enum Source<'a> {
@@ -99,6 +101,7 @@ impl<'a> Decoding<'a> {
             source: Source::Archive(archive),
             spec,
             begun,
+            range: 0..archive.total_samples(),
         })
     }
 
@@ -116,7 +119,23 @@ impl<'a> Decoding<'a> {
             source: Source::Segment(segment),
             spec,
             begun,
+            range: 0..segment.samples(),
         })
+    }
+
+    /// These samples of a segment alone, as far as it has them. Whether there is an edge at the first one is known; nothing
+    /// else is of what came before, so that annotations begin at the first point at which the decoder knows where it is:
+    ///
+    /// - I²C: a START;
+    /// - SPI: a change of the chip select, at once if the chip is not selected; without one, at once;
+    /// - UART: an idle time as long as a frame, which may have begun before, on each line by itself. Where there is none within a
+    ///   thousand pulses, at once;
+    /// - decoders from elsewhere: at once.
+    #[must_use]
+    pub fn within(mut self, range: Range<u64>) -> Self {
+        let end = range.end.min(self.range.end);
+        self.range = range.start.min(end)..end;
+        self
     }
 
     /// Decode. Memory stays bounded whatever the capture contains. The sink of a decoder from elsewhere is also called with
@@ -135,10 +154,11 @@ impl<'a> Decoding<'a> {
                 run_raw(archive, decoder, &mut count)?
             }
             (Source::Segment(segment), Begun::Stored(decoder)) => {
-                run_stored(segment, decoder, &mut count)?
+                run_stored(segment, decoder, &self.range, &mut count)?
             }
             (source, Begun::Foreign(decoding)) => {
-                run_foreign(&source, self.spec, decoding, &mut count)?
+                let job = (self.spec, decoding);
+                run_foreign(&source, job, &self.range, &mut count)?
             }
             _ => unreachable!("`of_sr` and `of_segment` begin what fits their source"),
         };
@@ -203,40 +223,40 @@ fn run_raw(
 fn run_stored(
     segment: &Segment<'_>,
     mut decoder: StoredDecoder,
+    range: &Range<u64>,
     sink: Sink<'_>,
 ) -> Result<Ended, DecodeError> {
     let lanes = decoder.lanes();
+    if range.start > 0 {
+        decoder.begin_inside(segment, range.start)?;
+    }
     let mut active = Vec::new();
-    let mut reader = segment.reader(&lanes);
+    let mut reader = segment.reader(&lanes).within(range);
     while let Some((at, samples, levels)) = reader.next_block(&mut active)? {
         let flow = decoder.feed(at, samples, levels, &active, sink);
         if flow.is_break() {
-            return Ok((at + samples, flow));
+            return Ok(((at + samples).saturating_sub(range.start), flow));
         }
     }
-    let samples = segment.samples();
-    Ok((samples, decoder.finish(samples, sink)))
+    Ok((range.end - range.start, decoder.finish(range.end, sink)))
 }
 
 fn run_foreign(
     source: &Source<'_>,
-    spec: &Spec,
-    decoding: Box<dyn ForeignDecoding>,
+    (spec, decoding): (&Spec, Box<dyn ForeignDecoding>),
+    range: &Range<u64>,
     sink: Sink<'_>,
 ) -> Result<Ended, DecodeError> {
     let ProtocolConfig::Foreign(config) = &spec.protocol else {
         unreachable!("only such a spec begins a decoder from elsewhere");
     };
-    let samples = match source {
-        Source::Archive(archive) => archive.total_samples(),
-        Source::Segment(segment) => segment.samples(),
-    };
-    let mut feeder = Feeder::new(config, decoding, spec.shown(), samples, sink);
+    let samples = range.end - range.start;
+    let mut feeder = Feeder::new(config, decoding, spec.shown(), range, sink);
     let fed = match source {
         Source::Archive(archive) => feed_archive(archive, &config.channels, &mut feeder),
-        Source::Segment(segment) => feed_segment(segment, &config.channels, &mut feeder),
+        Source::Segment(segment) => feed_segment(segment, config, range, &mut feeder),
     };
-    match fed.and_then(|()| feeder.finish(samples)) {
+    match fed.and_then(|()| feeder.finish(range.end)) {
         Ok(()) => Ok((samples, ControlFlow::Continue(()))),
         Err(Stop::Enough) => Ok((samples, ControlFlow::Break(()))),
         Err(Stop::Failed(error)) => Err(error),
@@ -245,10 +265,11 @@ fn run_foreign(
 
 fn feed_segment(
     segment: &Segment<'_>,
-    channels: &[Option<usize>],
+    config: &Config,
+    range: &Range<u64>,
     feeder: &mut Feeder<'_>,
 ) -> Result<(), Stop> {
-    let mut changes = segment.changes(channels);
+    let mut changes = segment.changes(&config.channels).within(range);
     while changes.next_block(|at, levels| feeder.change(at, levels))? {}
     Ok(())
 }

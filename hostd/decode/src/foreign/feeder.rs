@@ -6,6 +6,7 @@ use super::{CHANGES_A_CALL_MAX, Config, ForeignDecoding, ForeignError, Input, SA
 use crate::annotation::{Annotation, ClassSet};
 use crate::run::{DecodeError, Sink};
 use crate::segment::SegmentError;
+use std::ops::Range;
 
 /// Why no more is fed.
 #[derive(Debug)]
@@ -37,12 +38,12 @@ enum Shape {
 }
 
 impl<'s> Feeder<'s> {
-    /// For a capture of so many samples.
+    /// For these samples of a capture.
     pub(crate) fn new(
         config: &'s Config,
         decoding: Box<dyn ForeignDecoding>,
         shown: ClassSet,
-        samples: u64,
+        range: &Range<u64>,
         sink: Sink<'s>,
     ) -> Self {
         Self {
@@ -50,15 +51,15 @@ impl<'s> Feeder<'s> {
             decoding,
             shape: match config.foreign.input() {
                 Input::Changes => Shape::Changes(Packed::default()),
-                Input::Samples => Shape::Samples(Samples::default()),
+                Input::Samples => Shape::Samples(Samples::from(range.start)),
             },
             shown,
-            check: Check::new(config.foreign.decoder().classes.len(), samples),
+            check: Check::new(config.foreign.decoder().classes.len(), range.end),
             sink,
         }
     }
 
-    /// From sample `at` on, the levels are these. The first is that of sample 0.
+    /// From sample `at` on, the levels are these. The first is that of the first sample.
     #[inline]
     pub(crate) fn change(&mut self, at: u64, levels: u8) -> Result<(), Stop> {
         match &mut self.shape {

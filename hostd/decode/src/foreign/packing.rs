@@ -9,21 +9,22 @@ pub(super) struct Packed {
     pub(super) data: Vec<u32>,
     /// The entry before: its sample and its levels.
     at: u64,
-    levels: u8,
+    levels: Option<u8>,
 }
 
 impl Packed {
-    /// From sample `at` on, the levels are these. Adds one entry, or more if the one before is far away.
+    /// From sample `at` on, the levels are these. Adds one entry, or more if the one before is far away; the first levels
+    /// are those of all samples before.
     #[inline]
     pub(super) fn push(&mut self, at: u64, levels: u8) {
+        let before = self.levels.replace(levels).unwrap_or(levels);
         let mut distance = at - self.at;
         while DISTANCE_MAX < distance {
-            self.data.push(entry(DISTANCE_MAX, self.levels));
+            self.data.push(entry(DISTANCE_MAX, before));
             distance -= DISTANCE_MAX;
         }
         self.data.push(entry(distance, levels));
         self.at = at;
-        self.levels = levels;
     }
 }
 
@@ -46,6 +47,14 @@ pub(super) struct Samples {
 }
 
 impl Samples {
+    /// None yet; the first one will have this number.
+    pub(super) fn from(start: u64) -> Self {
+        Self {
+            start,
+            ..Self::default()
+        }
+    }
+
     /// Number of the sample behind the last one.
     pub(super) fn end(&self) -> u64 {
         self.start + self.data.len() as u64

@@ -2,8 +2,10 @@
 //! one.
 
 use super::block::Block;
+use super::line::offset;
 use super::{BLOCK_SAMPLES, Segment, SegmentError};
 use crate::foreign::CHANNELS_MAX;
+use std::ops::Range;
 
 const WORDS: usize = BLOCK_SAMPLES as usize / 64;
 
@@ -12,6 +14,8 @@ pub(crate) struct Changes<'a> {
     segment: &'a Segment<'a>,
     channels: Vec<Option<usize>>,
     next_block: usize,
+    is_first: bool,
+    range: Range<u64>,
     /// A bit for each sample at which a channel toggles; all zero between two blocks.
     moves: Vec<Vec<u64>>,
     toggles: Vec<u32>,
@@ -26,13 +30,22 @@ impl<'a> Changes<'a> {
             segment,
             channels: channels.iter().map(stored).collect(),
             next_block: 0,
+            is_first: true,
+            range: 0..u64::MAX,
             moves: vec![vec![0; WORDS]; channels.len()],
             toggles: Vec::new(),
         }
     }
 
-    /// Pass the changes of the next block on: sample, and levels from there on. The first of a capture is that of its
-    /// first sample. False when there is no more.
+    /// Only these samples.
+    pub(crate) fn within(mut self, range: &Range<u64>) -> Self {
+        self.next_block = self.segment.container.find(range.start);
+        self.range = range.clone();
+        self
+    }
+
+    /// Pass the changes of the next block on: sample, and levels from there on. The first one is that of the first
+    /// sample. False when there is no more.
     pub(crate) fn next_block<E: From<SegmentError>>(
         &mut self,
         mut change: impl FnMut(u64, u8) -> Result<(), E>,
@@ -40,25 +53,29 @@ impl<'a> Changes<'a> {
         let Some(located) = self.segment.container.blocks.get(self.next_block) else {
             return Ok(false);
         };
-        let is_first = self.next_block == 0;
+        if self.range.end <= located.start {
+            return Ok(false);
+        }
+        let is_first = std::mem::take(&mut self.is_first);
         self.next_block += 1;
+        let from = offset(located.start, self.range.start);
+        let to = offset(located.start, self.range.end);
         let block = Block::parse(located, self.segment.channels())?;
         let mut levels = 0;
         for (lane, channel) in self.channels.iter().enumerate() {
             let Some(channel) = *channel else { continue };
             levels |= u8::from(block.levels() >> channel & 1 != 0) << lane;
             block.toggles(channel, &mut self.toggles)?;
-            for &at in &self.toggles {
-                self.moves[lane][at as usize / 64] |= 1 << (at % 64);
+            for &at in self.toggles.iter().take_while(|at| **at < to) {
+                // What toggles up to the first sample come to is in the levels that begin there.
+                match is_first && at <= from {
+                    true => levels ^= 1 << lane,
+                    false => self.moves[lane][at as usize / 64] |= 1 << (at % 64),
+                }
             }
         }
         if is_first {
-            // What a toggle at sample 0 would come to is in the levels that begin there.
-            for (lane, moves) in self.moves.iter_mut().enumerate() {
-                levels ^= u8::from(moves[0] & 1 != 0) << lane;
-                moves[0] &= !1;
-            }
-            change(located.start, levels)?;
+            change(located.start + u64::from(from), levels)?;
         }
         for word in 0..located.samples.div_ceil(64) as usize {
             let mut any = self.moves.iter().fold(0, |any, moves| any | moves[word]);

@@ -344,6 +344,6 @@ impl Iterator for Pulses<'_> {
 }
 
 /// Where a sample is in a block that begins at `start`; samples before it count as its first, later ones as its end.
-fn offset(start: u64, sample: u64) -> u32 {
+pub(super) fn offset(start: u64, sample: u64) -> u32 {
     u32::try_from(sample.saturating_sub(start)).unwrap_or(u32::MAX)
 }

@@ -1,9 +1,11 @@
 //! Feeds a segment to a protocol decoder: only the blocks of 64 samples in which something changes.
 
 use super::block::{Block, prefix_xor};
+use super::line::offset;
 use super::{Segment, SegmentError};
 use crate::planes::LANES;
 use crate::protocol::ActiveBlock;
+use std::ops::Range;
 
 const NO_MORE: u32 = u32::MAX;
 
@@ -12,6 +14,8 @@ pub struct Reader<'a> {
     segment: &'a Segment<'a>,
     lanes: [Option<usize>; LANES],
     next_block: usize,
+    /// Samples outside of these are as if nothing happened there.
+    range: Range<u64>,
     /// Toggles of the current block, per lane.
     toggles: [Vec<u32>; LANES],
 }
@@ -27,8 +31,16 @@ impl<'a> Reader<'a> {
             segment,
             lanes,
             next_block: 0,
+            range: 0..u64::MAX,
             toggles: Default::default(),
         }
+    }
+
+    /// Only what happens in these samples: the lanes have the levels before the first of them up to there.
+    pub(crate) fn within(mut self, range: &Range<u64>) -> Self {
+        self.next_block = self.segment.container.find(range.start);
+        self.range = range.clone();
+        self
     }
 
     /// Unpacks the next stored block into `active`. Returns its first sample, its length, and the
@@ -41,7 +53,12 @@ impl<'a> Reader<'a> {
         let Some(located) = self.segment.container.blocks.get(self.next_block) else {
             return Ok(None);
         };
+        if self.range.end <= located.start {
+            return Ok(None);
+        }
         self.next_block += 1;
+        let from = offset(located.start, self.range.start).min(located.samples);
+        let to = offset(located.start, self.range.end).min(located.samples);
         let block = Block::parse(located, self.segment.channels())?;
         let mut levels = 0;
         for (lane, channel) in self.lanes.iter().enumerate() {
@@ -50,10 +67,12 @@ impl<'a> Reader<'a> {
             if let Some(channel) = *channel {
                 levels |= (block.levels() >> channel & 1) << lane;
                 block.toggles(channel, toggles)?;
+                let is_odd = cut(toggles, from, to);
+                levels ^= u64::from(is_odd) << lane;
             }
         }
-        self.collect(located.start, located.samples, levels, active);
-        Ok(Some((located.start, located.samples.into(), levels)))
+        self.collect(located.start, to, levels, active);
+        Ok(Some((located.start, to.into(), levels)))
     }
 
     /// Merges the lanes' toggles into planes.
@@ -90,4 +109,12 @@ impl<'a> Reader<'a> {
             });
         }
     }
+}
+
+/// Keeps the toggles in `from..to`; whether an odd number of them was before.
+fn cut(toggles: &mut Vec<u32>, from: u32, to: u32) -> bool {
+    toggles.truncate(toggles.partition_point(|&at| at < to));
+    let before = toggles.partition_point(|&at| at < from);
+    toggles.drain(..before);
+    before % 2 == 1
 }

@@ -1,7 +1,7 @@
 //! The SPI decoder, as the driver of clocked buses uses it.
 
 use super::Config;
-use super::machine::{Direct, Event, Finder, Machine, Rules, selection};
+use super::machine::{Direct, Event, Finder, Kind, Machine, Rules, selection};
 use super::notes::Notes;
 use super::parallel::{Count, Part};
 use crate::annotation::{Annotation, ClassSet};
@@ -17,6 +17,9 @@ pub(crate) struct Spi {
     wants_bits: bool,
     machine: Machine,
     notes: Notes,
+    /// The chip was selected before the first sample: nothing is known before CS changes.
+    is_lost: bool,
+    is_inside: bool,
 }
 
 impl Spi {
@@ -27,6 +30,8 @@ impl Spi {
             wants_bits: shown.has(super::MISO_BITS) || shown.has(super::MOSI_BITS),
             machine: Machine::new(),
             notes: Notes::new(shown, config),
+            is_lost: false,
+            is_inside: false,
         }
     }
 }
@@ -42,9 +47,14 @@ impl Bus for Spi {
         self.wants_bits
     }
 
+    fn begin_inside(&mut self) {
+        self.is_inside = true;
+    }
+
     /// If the chip is selected when a capture begins, a transfer begins there.
-    fn begin(&self, at: u64, levels: u64, out: &mut Vec<Event>) {
+    fn begin(&mut self, at: u64, levels: u64, out: &mut Vec<Event>) {
         if self.rules.selects(levels) {
+            self.is_lost = self.is_inside;
             out.push(selection(at, true));
         }
     }
@@ -108,6 +118,17 @@ impl Bus for Spi {
     }
 
     fn annotate(&mut self, events: &[Event], out: &mut Vec<Annotation>) {
-        self.notes.take(events, out);
+        let known = match self.is_lost {
+            false => events,
+            true => {
+                let is_end = |event: &Event| event.kind == Kind::Deselect;
+                let Some(end) = events.iter().position(is_end) else {
+                    return;
+                };
+                self.is_lost = false;
+                &events[end..]
+            }
+        };
+        self.notes.take(known, out);
     }
 }

@@ -52,13 +52,13 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    /// A line at `level` (idle is 1) of which nothing else is known.
-    pub(super) const fn new(level: u64) -> Self {
+    /// A line at `level` (idle is 1) of which nothing else is known; a frame begins at sample `from` or later.
+    pub(super) const fn new(level: u64, from: u64) -> Self {
         Self {
-            state: State::Idle { from: 0 },
+            state: State::Idle { from },
             level,
             fell_at: None,
-            frame_start: 0,
+            frame_start: from,
         }
     }
 
@@ -253,7 +253,8 @@ impl Finder<'_> {
         let now = at + u64::from(index);
         self.frames(at, now + 1, plane, falls & (u64::MAX >> (63 - index)));
         self.out.extend(self.machine.unfinished());
-        let start = self.machine.frame_start;
+        // In the middle of a capture, the first frame may begin later.
+        let start = self.machine.frame_start.min(now);
         self.out.push(Event {
             kind: Kind::Break,
             sampled: 0,

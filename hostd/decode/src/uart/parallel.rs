@@ -80,7 +80,7 @@ impl Part {
         wire.run(
             raw,
             at,
-            Machine::new(level),
+            Machine::new(level, 0),
             &mut events,
             |_, _, machine, count| {
                 checkpoints.push((*machine, count));

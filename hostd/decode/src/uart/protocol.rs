@@ -17,6 +17,8 @@ struct Line {
     flip: u64,
     /// `None` before the first sample.
     machine: Option<Machine>,
+    /// The first sample at which a frame may begin.
+    from: u64,
     notes: Notes,
 }
 
@@ -39,6 +41,7 @@ impl Uart {
             lane: line.into(),
             flip: if wire.invert { u64::MAX } else { 0 },
             machine: None,
+            from: 0,
             notes: Notes::new(shown, line, config, wire),
         });
         let lines = lines.collect();
@@ -63,7 +66,8 @@ impl Uart {
         let mut ready = end;
         for line in &mut self.lines {
             let level = (levels >> line.lane ^ line.flip) & 1;
-            let machine = line.machine.unwrap_or(Machine::new(level));
+            let machine = line.machine;
+            let machine = machine.unwrap_or(Machine::new(level, line.from));
             let machine = drive(line, &self.timing, machine, &mut self.events);
             line.machine = Some(machine);
             line.notes.take(&self.events, &self.timing, &mut self.queue);
@@ -77,6 +81,18 @@ impl Uart {
 impl Protocol for Uart {
     fn lanes(&self) -> Vec<Option<usize>> {
         self.lanes.to_vec()
+    }
+
+    /// As long as a frame, so that none is in progress at its end.
+    fn idle(&self, lane: usize) -> Option<(bool, u64)> {
+        let line = self.lines.iter().find(|line| line.lane == lane)?;
+        Some((line.flip == 0, self.timing.frame()))
+    }
+
+    fn begin_inside(&mut self, idle_from: &[u64]) {
+        for line in &mut self.lines {
+            line.from = idle_from.get(line.lane).copied().unwrap_or_default();
+        }
     }
 
     fn feed(

@@ -115,6 +115,11 @@ impl Timing {
         self.points
     }
 
+    /// Samples of a frame, start and stop bit included.
+    pub(super) fn frame(&self) -> u64 {
+        whole((f64::from(self.points) * self.width).ceil())
+    }
+
     /// Shortest active level that is a break, in samples.
     #[inline(always)]
     pub(super) fn break_min(&self) -> u64 {

@@ -1,0 +1,144 @@
+//! Ranges of a stored capture: what is decoded of them is what the whole capture has there.
+
+#![allow(clippy::unwrap_used, reason = "it is a test")]
+
+#[path = "support/naive.rs"]
+#[allow(dead_code, reason = "the equality tests use all of it")]
+mod naive;
+#[path = "support/traffic.rs"]
+#[allow(dead_code, reason = "the equality tests use all of it")]
+mod traffic;
+
+use decode::segment::{BLOCK_SAMPLES, Encoder, EncoderSpec, Segment};
+use decode::{Annotation, Decoding, Spec};
+use std::ops::{ControlFlow, Range};
+use traffic::{Load, Rng};
+
+const RATE_HZ: f64 = 1e6;
+
+/// More than a block, so that ranges begin and end in several.
+const SAMPLES: usize = BLOCK_SAMPLES as usize + 400_000;
+
+fn spec(protocol: &str, map: &[(&str, &str)], options: &[(&str, &str)]) -> Spec {
+    let names: Vec<String> = (0..8).map(|index| index.to_string()).collect();
+    Spec::parse(protocol, map, options, None, &names).unwrap()
+}
+
+fn store(samples: &[u8]) -> Vec<u8> {
+    let spec = EncoderSpec {
+        channels: 8,
+        sample_rate_hz: RATE_HZ,
+    };
+    let mut encoder = Encoder::new(spec).unwrap();
+    encoder.push_raw(samples, 1);
+    encoder.finish()
+}
+
+fn decoded(stored: &[u8], spec: &Spec, range: Range<u64>) -> Vec<Annotation> {
+    let segment = Segment::open(stored).unwrap();
+    let mut all = Vec::new();
+    let decoding = Decoding::of_segment(&segment, spec).unwrap().within(range);
+    decoding
+        .run(&mut |part| {
+            all.extend_from_slice(part);
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    all
+}
+
+fn range(rng: &mut Rng) -> Range<u64> {
+    let end = SAMPLES as u64;
+    let block = u64::from(BLOCK_SAMPLES);
+    let from = match rng.range(0, 4) {
+        0 => rng.range(1, 3000),
+        1 => rng.range(block - 2000, block + 2000),
+        _ => rng.range(1, end - 1),
+    };
+    let to = match rng.range(0, 3) {
+        0 => (from + rng.range(1, 20_000)).min(end),
+        _ => rng.range(from + 1, end + 1),
+    };
+    from..to
+}
+
+fn slice(samples: &[u8], range: &Range<u64>) -> Vec<u8> {
+    let at = |sample: u64| usize::try_from(sample).unwrap();
+    samples[at(range.start)..at(range.end)].to_vec()
+}
+
+/// The sample before a range says whether there is an edge at its first one.
+#[test]
+fn i2c_in_a_range_begins_with_its_first_start() {
+    let mut rng = Rng::new(3);
+    for load in [Load::Dense, Load::Mixed] {
+        let samples = traffic::i2c(SAMPLES, load, 11);
+        let stored = store(&samples);
+        let spec = spec("i2c", &[("scl", "0"), ("sda", "1")], &[]);
+        let mut seen = 0;
+        for _ in 0..60 {
+            let range = range(&mut rng);
+            let before = range.start - 1;
+            let mut expected = naive::i2c(&slice(&samples, &(before..range.end)));
+            for annotation in &mut expected {
+                annotation.start += before;
+                annotation.end += before;
+            }
+            assert_eq!(
+                decoded(&stored, &spec, range.clone()),
+                expected,
+                "{range:?}"
+            );
+            seen += expected.len();
+        }
+        assert!(seen > 10_000, "{seen}");
+    }
+}
+
+/// Checks that a range that begins inside has the last annotations of the whole, all from soon behind its beginning, and
+/// that one that ends inside has those of a capture which ends there.
+fn check(samples: &[u8], spec: &Spec, soon: u64) {
+    let stored = store(samples);
+    let end = samples.len() as u64;
+    let whole = decoded(&stored, spec, 0..end);
+    let mut rng = Rng::new(5);
+    for _ in 0..25 {
+        let Range { start, end: to } = range(&mut rng);
+        let rest = decoded(&stored, spec, start..end);
+        let skipped = whole.len() - rest.len();
+        assert_eq!(rest, whole[skipped..], "from {start}");
+        assert!(rest.iter().all(|found| found.end >= start), "from {start}");
+        if let Some(last) = whole[..skipped].last() {
+            assert!(last.start <= start + soon, "from {start}: {last:?}");
+        }
+        let first = store(&slice(samples, &(0..to)));
+        assert_eq!(decoded(&stored, spec, 0..to), decoded(&first, spec, 0..to));
+    }
+    assert!(decoded(&stored, spec, end..end + 5).is_empty());
+    assert!(decoded(&stored, spec, 7..7).is_empty());
+}
+
+#[test]
+fn spi_in_a_range_begins_with_the_next_selection() {
+    let samples = traffic::spi(SAMPLES, 3, 17);
+    let map = [("clk", "0"), ("cs", "1"), ("mosi", "2"), ("miso", "3")];
+    // A transfer has 96 bits of six samples, and the chip rests for at most 300.
+    check(&samples, &spec("spi", &map, &[]), 1000);
+}
+
+#[test]
+fn a_uart_in_a_range_begins_behind_the_next_idle_time() {
+    let samples = traffic::uart(SAMPLES, 8.0, 200, 19);
+    // Six in ten bytes are followed by an idle time of a frame.
+    let spec = spec("uart", &[("rx", "0")], &[("baudrate", "125000")]);
+    check(&samples, &spec, 3000);
+}
+
+#[test]
+fn a_uart_without_idle_times_begins_at_once() {
+    let samples = traffic::uart(SAMPLES, 8.0, 0, 23);
+    let stored = store(&samples);
+    let spec = spec("uart", &[("rx", "0")], &[("baudrate", "125000")]);
+    let found = decoded(&stored, &spec, 500_000..600_000);
+    assert!(found.len() > 10_000, "{}", found.len());
+}
