@@ -1,0 +1,161 @@
+//! Runs a search.
+
+use std::ops::{ControlFlow, Range};
+
+use decode::DecodeError;
+use decode::segment::{Segment, SegmentError};
+
+use crate::edges::Edges;
+use crate::error::SearchError;
+use crate::gaps::Gaps;
+use crate::hit::Hit;
+use crate::levels::Levels;
+use crate::limits::STEPS_BETWEEN_LOOKS;
+use crate::near::Nears;
+use crate::pulses::Pulses;
+use crate::seen::Bus;
+
+/// A query that fits a capture's channels.
+#[derive(Debug)]
+pub struct Search(pub(crate) Plan);
+
+#[derive(Debug)]
+pub(crate) enum Plan {
+    Pulses(Pulses),
+    Gaps(Gaps),
+    Edges(Edges),
+    Near(Nears),
+    Levels(Levels),
+    Bus(Bus),
+}
+
+/// How a search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// The range was looked through.
+    Whole,
+    /// Who took the hits had enough.
+    Enough,
+    /// Nobody waited any more.
+    Cancelled,
+}
+
+/// Says whether to go on.
+pub(crate) type GoOn<'o> = &'o (dyn Fn() -> bool + Sync);
+
+/// Takes what is found.
+pub(crate) type Each<'o> = &'o mut (dyn FnMut(Hit) -> ControlFlow<()> + Send);
+
+impl Search {
+    /// Looks through the samples of a range, as far as the segment has them, and gives what it finds to `each`, which may end
+    /// the search: signals in the order in which they begin, what decoders say in the order in which it ends. `go_on` is
+    /// asked now and then. Memory is bounded whatever is found.
+    ///
+    /// An edge is at the first sample that has the new level, and counts if that is in the range. Decoders begin as
+    /// [`decode::Decoding::within`] says.
+    ///
+    /// # Errors
+    /// The capture is damaged, or its rate is too low for the decoder.
+    pub fn run(
+        &self,
+        segment: &Segment<'_>,
+        range: Range<u64>,
+        go_on: GoOn<'_>,
+        each: Each<'_>,
+    ) -> Result<Ended, SearchError> {
+        let end = range.end.min(segment.samples());
+        let scene = Scene {
+            segment,
+            range: range.start.min(end)..end,
+            rate_hz: segment.sample_rate_hz(),
+        };
+        let mut out = Out {
+            go_on,
+            each,
+            steps: 0,
+        };
+        let done = match &self.0 {
+            Plan::Pulses(pulses) => pulses.find(&scene, &mut out),
+            Plan::Gaps(gaps) => gaps.find(&scene, &mut out),
+            Plan::Edges(edges) => edges.find(&scene, &mut out),
+            Plan::Near(near) => near.find(&scene, &mut out),
+            Plan::Levels(levels) => levels.find(&scene, &mut out),
+            Plan::Bus(bus) => bus.find(&scene, &mut out),
+        };
+        match done {
+            Ok(()) => Ok(Ended::Whole),
+            Err(Halt::Enough) => Ok(Ended::Enough),
+            Err(Halt::Cancelled) => Ok(Ended::Cancelled),
+            Err(Halt::Failed(error)) => Err(error),
+        }
+    }
+}
+
+/// Where to look.
+pub(crate) struct Scene<'s> {
+    pub(crate) segment: &'s Segment<'s>,
+    /// Within the segment.
+    pub(crate) range: Range<u64>,
+    pub(crate) rate_hz: f64,
+}
+
+/// Why a search ends early.
+pub(crate) enum Halt {
+    Enough,
+    Cancelled,
+    Failed(SearchError),
+}
+
+pub(crate) type Done = Result<(), Halt>;
+
+impl From<SegmentError> for Halt {
+    fn from(error: SegmentError) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+impl From<DecodeError> for Halt {
+    fn from(error: DecodeError) -> Self {
+        Self::Failed(match error {
+            DecodeError::Segment(error) => error.into(),
+            other => other.into(),
+        })
+    }
+}
+
+/// Where hits go.
+pub(crate) struct Out<'o> {
+    go_on: GoOn<'o>,
+    each: Each<'o>,
+    steps: u32,
+}
+
+impl Out<'_> {
+    pub(crate) fn hit(&mut self, from: u64, to: u64, text: String) -> Done {
+        if !(self.go_on)() {
+            return Err(Halt::Cancelled);
+        }
+        match (self.each)(Hit { from, to, text }) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(Halt::Enough),
+        }
+    }
+
+    /// Another edge was looked at.
+    #[inline]
+    pub(crate) fn step(&mut self) -> Done {
+        self.steps = self.steps.wrapping_add(1);
+        match self.steps.is_multiple_of(STEPS_BETWEEN_LOOKS) {
+            true => self.look(),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether to go on, now.
+    pub(crate) fn look(&mut self) -> Done {
+        match (self.go_on)() {
+            true => Ok(()),
+            false => Err(Halt::Cancelled),
+        }
+    }
+}
