@@ -172,7 +172,7 @@ impl<'a> From<&'a Marker> for MarkerRecord<'a> {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "CaptureSetup")]
 struct SetupRecord<'a> {
-    /// Label of whoever held the device by a lease.
+    /// Label of the lease under which the device was held.
     #[serde(skip_serializing_if = "Option::is_none")]
     holder: Option<&'a str>,
     /// The wiring profile that the device had, as in `GET /bench/devices/{id}/wiring`.

@@ -115,7 +115,7 @@ impl Door<'_> {
         }
     }
 
-    /// Label of whoever holds a device.
+    /// Label of the lease under which a device is held.
     pub(super) fn holder(&self, device: &str) -> Option<String> {
         self.leases.holder(device).map(|(holder, _)| holder)
     }

@@ -40,7 +40,7 @@ pub struct Marker {
 /// What a capture was made with.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setup {
-    /// Label of whoever held the device.
+    /// Label of the lease under which the device was held.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holder: Option<String>,
     /// The wiring profile of the device; empty if it had none.

@@ -221,3 +221,55 @@ fn a_dump_of_sigrok_is_read_as_its_session() {
         }
     }
 }
+
+/// A clock chip on I2C, recorded by a pod at 3 MHz.
+const CLOCK: &[u8] = include_bytes!("../../../../testdata/clock_3mhz.sr");
+
+/// Samples of it with whole transfers, few enough that a reader can make a sample of each nanosecond.
+const TRANSFERS: std::ops::Range<u64> = 20_000..60_000;
+
+#[test]
+fn a_bus_is_decoded_alike_from_dumps_of_all_rates() {
+    let options = Options {
+        channels: vec!["LA1".to_owned(), "LA2".to_owned()],
+        ..Options::default()
+    };
+    let import = Import::open(CLOCK, &options, &Limits::default()).unwrap();
+    let samples = import.logic().unwrap().samples;
+    let (logic, _) = Memory::of(&import).unwrap();
+    let segment = Segment::open(&logic).unwrap();
+    let level = |channel| u64::from(segment.level_at(channel, 0).unwrap()) << channel;
+    let mut edges = vec![(0, level(0) | level(1))];
+    edges.extend(segment.edges(&[0, 1], 1, u64::MAX).map(Result::unwrap));
+    let narrow = |(at, levels): &(u64, u64)| (*at, u16::try_from(*levels).unwrap());
+    let narrow: Vec<(u64, u16)> = edges.iter().map(narrow).collect();
+    let decoder = ["-P", "i2c:scl=LA1:sda=LA2", "-A", "i2c=addr-data"];
+    for rate_hz in [24e6, 12e6, 6e6, 4.8e6, 3e6, 2.4e6, 1e6] {
+        let dir = TempDir::new().unwrap();
+        let logic = Some((narrow.as_slice(), samples));
+        let reader = capture_at(&dir, (rate_hz, 0.0), logic, &[]);
+        let whole = back(&file(&reader, Format::Vcd, None));
+        assert_eq!(
+            (whole.rate_hz, whole.samples, &whole.edges),
+            (rate_hz, samples, &edges)
+        );
+        let part = |format| {
+            let asked = Asked {
+                from: Some(TRANSFERS.start),
+                to: Some(TRANSFERS.end),
+                ..Asked::default()
+            };
+            let mut out = Vec::new();
+            let export = Export::plan(&reader, format, &asked).unwrap();
+            export.write(&reader, &mut out).unwrap();
+            out
+        };
+        let Some(wanted) = sigrok(&part(Format::Sr), &decoder) else {
+            return;
+        };
+        assert!(wanted.lines().count() > 20, "{wanted}");
+        let arguments = [&["-I", "vcd"], &decoder[..]].concat();
+        let found = sigrok(&part(Format::Vcd), &arguments).unwrap();
+        assert_eq!(found, wanted, "{rate_hz}");
+    }
+}
