@@ -92,12 +92,14 @@ fn what_is_left_out_stays() {
 }
 
 #[test]
-fn channels_can_swap_names_and_are_always_told_apart() {
+fn a_label_is_that_of_one_channel() {
     let mut kept = record();
-    apply(&labels(&[(0, "LA2"), (1, "LA1")]), &mut kept).unwrap();
-    assert_eq!(kept.meant("LA1"), "\"LA2\"");
+    apply(&labels(&[(0, "LA1"), (1, "SDA")]), &mut kept).unwrap();
+    assert_eq!(kept.meant("LA1"), "\"LA1\"");
     for bad in [
-        &[(0, "SCL"), (1, "SCL")][..],
+        &[(0, "LA2"), (1, "LA1")][..],
+        &[(0, "LA2")],
+        &[(0, "SCL"), (1, "SCL")],
         &[(0, "LA1"), (1, "LA1")],
         &[(0, "7")],
         &[(2, "SCL")],
