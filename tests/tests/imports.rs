@@ -186,6 +186,23 @@ fn dumps_and_tables_are_decoded_without_a_server() {
     }
 }
 
+/// The label "clock line" names the channel, and its name SCL still does.
+fn the_label_names_the_channel(server: &Server, client: &Client, id: &Value) {
+    let path = format!("/api/capture/{}", id.as_str().unwrap());
+    let find = |channel: &str| {
+        let query = format!("{path}/edges?channel={channel}&at=0");
+        client.get(&query).unwrap().expect(200)["sample"].take()
+    };
+    assert_eq!(find("clock%20line"), find("SCL"));
+    let decode = |channel: &str| {
+        let query = format!("{path}/decode?protocol=i2c&scl={channel}&sda=SDA&format=csv");
+        client.get(&query).unwrap().text
+    };
+    assert_eq!(decode("clock%20line"), decode("SCL"));
+    let table = text(server, id, "format=csv&channels=clock%20line&to=100");
+    assert!(table.starts_with("time_s,clock line\r\n"), "{table}");
+}
+
 #[test]
 fn what_people_say_of_a_capture_stays_with_it() {
     let server = Server::demo().unwrap();
@@ -227,24 +244,7 @@ fn what_people_say_of_a_capture_stays_with_it() {
         (&json!(true), None)
     );
 
-    // The label names the channel, and the name still does.
-    let find = |channel: &str| {
-        let query = format!("{path}/edges?channel={channel}&at=0");
-        client.get(&query).unwrap().expect(200)["sample"].take()
-    };
-    assert_eq!(find("clock%20line"), find("SCL"));
-    let decode = |channel: &str| {
-        let query = format!("{path}/decode?protocol=i2c&scl={channel}&sda=SDA&format=csv");
-        client.get(&query).unwrap().text
-    };
-    assert_eq!(decode("clock%20line"), decode("SCL"));
-    let table = text(
-        &server,
-        &made["id"],
-        "format=csv&channels=clock%20line&to=100",
-    );
-    assert!(table.starts_with("time_s,clock line\r\n"), "{table}");
-
+    the_label_names_the_channel(&server, &client, &made["id"]);
     let metrics = server.anonymous().get("/metrics").unwrap().text;
     assert!(metrics.contains("\nhostd_captures_pinned 1\n"), "{metrics}");
     let refused = client.delete(&path).unwrap();

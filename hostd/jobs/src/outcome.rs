@@ -291,16 +291,7 @@ impl fmt::Display for Failure {
                 write!(f, "the artifact {name} cannot be taken: {why}")
             }
             Self::Assertion(wanted, seen) => write!(f, "wanted {wanted}, but {seen}"),
-            Self::Expect(text, seen, line) => {
-                write!(f, "wanted {text:?} on the serial line")?;
-                if !line.is_empty() {
-                    write!(f, " ({line})")?;
-                }
-                match seen.as_str() {
-                    "" => f.write_str(", but nothing came"),
-                    seen => write!(f, ", but it did not come; the last was {seen:?}"),
-                }
-            }
+            Self::Expect(text, seen, line) => not_seen(f, text, seen, line),
             Self::NoTrigger => f.write_str(
                 "the capture's trigger did not come; look at the channel, or raise its `timeout`",
             ),
@@ -318,16 +309,31 @@ impl fmt::Display for Failure {
             Self::Tests(count) => write!(f, "{count} tests failed"),
             Self::Cases(count, name, message) => tests_failed(f, *count, name, message),
             Self::BadJunit(name, why) => write!(f, "{name} gives no test cases: failed to {why}"),
-            Self::Limits(count, first) => {
-                f.write_str(first)?;
-                match count.saturating_sub(1) {
-                    0 => Ok(()),
-                    1 => f.write_str("; and another value is outside its limits"),
-                    more => write!(f, "; and {more} more values are outside their limits"),
-                }
-            }
+            Self::Limits(count, first) => outside(f, *count, first),
             Self::BadMeasurements(why) => write!(f, "what was measured cannot be taken: {why}"),
         }
+    }
+}
+
+/// A serial line on which a text did not come, and the last that came.
+fn not_seen(f: &mut fmt::Formatter<'_>, text: &str, seen: &str, line: &str) -> fmt::Result {
+    write!(f, "wanted {text:?} on the serial line")?;
+    if !line.is_empty() {
+        write!(f, " ({line})")?;
+    }
+    match seen {
+        "" => f.write_str(", but nothing came"),
+        seen => write!(f, ", but it did not come; the last was {seen:?}"),
+    }
+}
+
+/// So many values are outside their limits, of which this is the first.
+fn outside(f: &mut fmt::Formatter<'_>, count: u64, first: &str) -> fmt::Result {
+    f.write_str(first)?;
+    match count.saturating_sub(1) {
+        0 => Ok(()),
+        1 => f.write_str("; and another value is outside its limits"),
+        more => write!(f, "; and {more} more values are outside their limits"),
     }
 }
 

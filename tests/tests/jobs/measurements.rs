@@ -23,6 +23,21 @@ benches:
         case: the clock is right
 "#;
 
+/// Two rails of 3.30 and 3.34 V.
+fn assert_summed_up(all: &Value) {
+    let summed = all["names"].as_array().unwrap();
+    let rail = summed.iter().find(|one| one["name"] == "rail").unwrap();
+    assert_eq!((&rail["count"], &rail["low"]), (&json!(2), &json!(3.2)));
+    assert!(
+        (rail["mean"].as_f64().unwrap() - 3.32).abs() < 1e-9,
+        "{rail}"
+    );
+    let deviation = 0.04 / 2.0_f64.sqrt();
+    assert!((rail["deviation"].as_f64().unwrap() - deviation).abs() < 1e-9);
+    let cpk = (3.4 - 3.32) / (3.0 * deviation);
+    assert!((rail["cpk"].as_f64().unwrap() - cpk).abs() < 1e-9, "{rail}");
+}
+
 #[test]
 fn what_a_job_measures_is_kept_and_summed_up() {
     if !can_isolate() {
@@ -70,17 +85,7 @@ fn what_a_job_measures_is_kept_and_summed_up() {
             of(&ids[0], "rail"),
         ]
     );
-    let summed = all["names"].as_array().unwrap();
-    let rail = summed.iter().find(|one| one["name"] == "rail").unwrap();
-    assert_eq!((&rail["count"], &rail["low"]), (&json!(2), &json!(3.2)));
-    assert!(
-        (rail["mean"].as_f64().unwrap() - 3.32).abs() < 1e-9,
-        "{rail}"
-    );
-    let deviation = 0.04 / 2.0_f64.sqrt();
-    assert!((rail["deviation"].as_f64().unwrap() - deviation).abs() < 1e-9);
-    let cpk = (3.4 - 3.32) / (3.0 * deviation);
-    assert!((rail["cpk"].as_f64().unwrap() - cpk).abs() < 1e-9, "{rail}");
+    assert_summed_up(&all);
     // Page by page it is the same list.
     let (mut paged, mut cursor) = (Vec::new(), String::new());
     loop {

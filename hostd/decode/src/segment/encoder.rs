@@ -190,7 +190,8 @@ impl Encoder {
         }
         let mut planes = [0; CHANNELS_MAX];
         group::planes(group, unit, &mut planes);
-        let index = ((self.at - self.start) / GROUP as u64) as usize;
+        let index = (self.at - self.start) / GROUP as u64;
+        let index = usize::try_from(index).expect("a block is short");
         let channels = self.toggles.iter_mut().zip(&planes).enumerate();
         for (channel, (toggles, plane)) in channels {
             toggles[index] = plane ^ (plane << 1 | last >> channel & 1);
