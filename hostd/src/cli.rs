@@ -98,6 +98,10 @@ enum Verb {
     /// whatever was being collected, as the bus specification has it. sigrok 0.5.3 overlooks both in
     /// the middle of an address or where it waits for an acknowledgement, and glues bits of two
     /// exchanges together. On well-formed traffic the lines are the same.
+    ///
+    /// With --find, a search in captures of all kinds that are read; docs/captures.md has the queries.
+    ///
+    /// Exit code of a search: 0 something is found, 1 nothing is, 2 the query, the file or the command line is wrong.
     Decode(decode::Decode),
     /// Say whether a capture shows what rules ask for
     ///
@@ -219,7 +223,7 @@ impl Cli {
                     handlers,
                 )
             }
-            Verb::Decode(verb) => verb.run(&mut out),
+            Verb::Decode(verb) => return verb.run(&mut out),
             Verb::Firmware(verb) => verb.run(&mut out),
             Verb::PodSim(verb) => verb.run(&mut out),
             Verb::Console(verb) => verb.run(&mut out),

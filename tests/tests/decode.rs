@@ -178,3 +178,78 @@ fn channels_that_could_be_two_or_are_one_are_refused() {
         );
     }
 }
+
+/// What a search prints, and its exit code.
+fn found(file: &str, args: &[&str]) -> (i32, String) {
+    let output = decode(file, args).output().unwrap();
+    let complaint = String::from_utf8(output.stderr).unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    (output.status.code().unwrap(), text + &complaint)
+}
+
+#[test]
+fn places_are_found() {
+    let file = DS1307;
+    let reference = std::fs::read_to_string(recordings().join("i2c_ds1307/expected.i2c.txt"));
+    let reference = reference.unwrap();
+    let nacks = reference.matches("i2c-1: NACK").count();
+    let (code, lines) = found(file, &["--find", "i2c nack"]);
+    assert_eq!((code, lines.lines().count()), (0, nacks), "{lines}");
+    // The lines that the decoder has for them.
+    let first = reference
+        .lines()
+        .find(|line| line.contains("NACK"))
+        .unwrap();
+    let range = first.split_once(' ').unwrap().0;
+    assert!(
+        lines.starts_with(&format!("{range} NACK on sda\n")),
+        "{lines}"
+    );
+
+    let map = ["--map", "scl=SCL,sda=SDA"];
+    let nothing = [&["--find", "address 0x01 nack"], &map[..]].concat();
+    assert_eq!(found(file, &nothing), (1, String::new()));
+    let one = ["--find", "edge on SCL", "--limit", "1", "--format", "json"];
+    let (code, line) = found(file, &one);
+    let place: serde_json::Value = serde_json::from_str(&line).unwrap();
+    let from = place["from"].as_u64().unwrap();
+    assert_eq!((code, place["to"].as_u64().unwrap()), (0, from + 1));
+    let later = (from + 1).to_string();
+    let (_, next) = found(file, &[&one[..], &["--from", &later]].concat());
+    assert_ne!(next, line);
+    let (code, csv) = found(
+        file,
+        &["--find", "i2c stop", "--to", "0", "--format", "csv"],
+    );
+    assert_eq!((code, csv.as_str()), (1, "from,to,text\n"));
+}
+
+#[test]
+fn what_cannot_be_searched_is_said() {
+    for (args, told) in [
+        (
+            &["--find", "pulse on SCL thinner than 1 us"][..],
+            "failed to read the query at character 14: found `thinner`, expected `shorter` or `longer`",
+        ),
+        (
+            &["--find", "edge on SLC"],
+            "failed to find channel `SLC` in the capture (did you mean `SCL`?)",
+        ),
+        (
+            &["--find", "uart break"],
+            "name channels and options behind `with`, as `with rx=LA1 baudrate=115200`",
+        ),
+        (
+            &["--find", "edge on SCL", "--map", "scl=SCL"],
+            "the query looks at signals alone",
+        ),
+        (
+            &["--find", "edge on SCL", "--protocol", "i2c"],
+            "cannot be used with",
+        ),
+    ] {
+        let (code, text) = found(DS1307, args);
+        assert_eq!(code, 2, "{text}");
+        assert!(text.contains(told), "{text}");
+    }
+}

@@ -47,6 +47,19 @@ pub(crate) type GoOn<'o> = &'o (dyn Fn() -> bool + Sync);
 pub(crate) type Each<'o> = &'o mut (dyn FnMut(Hit) -> ControlFlow<()> + Send);
 
 impl Search {
+    /// Whether it can be put to this capture, which the channels that it was fitted to belong to.
+    ///
+    /// # Errors
+    /// The capture's rate is too low for the decoder.
+    pub fn check(&self, segment: &Segment<'_>) -> Result<(), SearchError> {
+        match &self.0 {
+            Plan::Bus(bus) => bus.check(segment),
+            Plan::Pulses(_) | Plan::Gaps(_) | Plan::Edges(_) | Plan::Near(_) | Plan::Levels(_) => {
+                Ok(())
+            }
+        }
+    }
+
     /// Looks through the samples of a range, as far as the segment has them, and gives what it finds to `each`, which may end
     /// the search: signals in the order in which they begin, what decoders say in the order in which it ends. `go_on` is
     /// asked now and then. Memory is bounded whatever is found.

@@ -2,6 +2,7 @@
 
 use std::ops::{ControlFlow, Range};
 
+use decode::segment::Segment;
 use decode::{Annotation, Decoding, Spec, Value};
 
 use crate::answers::Answers;
@@ -104,6 +105,11 @@ impl Bus {
             line: bus.line,
             decoder: bus.decoder,
         })
+    }
+
+    pub(crate) fn check(&self, segment: &Segment<'_>) -> Result<(), SearchError> {
+        Decoding::of_segment(segment, &self.spec)?;
+        Ok(())
     }
 
     pub(crate) fn find(&self, scene: &Scene<'_>, out: &mut Out<'_>) -> Done {

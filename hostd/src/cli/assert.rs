@@ -2,7 +2,7 @@
 //! compared with.
 
 mod golden;
-mod source;
+pub(super) mod source;
 
 use std::fmt::Write as _;
 use std::fs::{self, File};

@@ -1,9 +1,12 @@
-//! `hostd decode FILE`: print what a protocol decoder finds in a capture file.
+//! `hostd decode FILE`: print what a protocol decoder finds in a capture file, or where a query finds something.
+
+mod find;
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
@@ -21,10 +24,11 @@ const BUFFER_BYTES: usize = 1 << 20;
 /// Arguments of the verb.
 #[derive(Debug, Args)]
 pub struct Decode {
-    /// Capture to read: sigrok session, value change dump, CSV, or Saleae's binary export; its content says which
+    /// Capture to read: sigrok session, value change dump, CSV, or Saleae's binary export; its content says which; with
+    /// --find also WAV, and logic samples as a server stores them (.la)
     file: PathBuf,
     /// Protocol decoder: i2c, uart or spi; with --plugin one of the package, of which a single one need not be named
-    #[arg(long, required_unless_present = "plugin")]
+    #[arg(long, required_unless_present_any = ["plugin", "find"])]
     protocol: Option<String>,
     /// Package whose decoders are used, a file or a folder; compiled in a process of its own, no server needed
     #[arg(long, value_name = "PACKAGE")]
@@ -45,6 +49,19 @@ pub struct Decode {
     /// Output format
     #[arg(long, value_enum, default_value_t = Output::Sigrok)]
     format: Output,
+    /// Print where a query finds something: "pulse on LA3 shorter than 1 us", "i2c 0x76 nack"
+    #[arg(long, value_name = "QUERY", conflicts_with_all = ["protocol", "plugin", "annotations"])]
+    find: Option<String>,
+    /// With --find: first sample to look at
+    #[arg(long, value_name = "SAMPLE", requires = "find", default_value_t = 0)]
+    from: u64,
+    /// With --find: the sample behind the last one to look at
+    #[arg(long, value_name = "SAMPLE", requires = "find", default_value_t = u64::MAX, hide_default_value = true)]
+    to: u64,
+    /// With --find: end after so many places
+    #[arg(long, value_name = "COUNT", requires = "find", default_value_t = u64::MAX, hide_default_value = true,
+        value_parser = clap::value_parser!(u64).range(1..))]
+    limit: u64,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -67,11 +84,20 @@ impl From<Output> for Format {
 }
 
 impl Decode {
-    /// Decode the file and print to `out`.
+    /// Decode the file, or search in it, and print to `out`.
     ///
     /// # Errors
     /// An unreadable or malformed file, or arguments the decoder does not know.
-    pub fn run(&self, out: &mut (impl Write + Send)) -> anyhow::Result<()> {
+    pub fn run(&self, out: &mut (impl Write + Send)) -> anyhow::Result<ExitCode> {
+        match &self.find {
+            Some(query) => Ok(self
+                .find(query, out)
+                .unwrap_or_else(|trouble| trouble.tell())),
+            None => self.decode(out).map(|()| ExitCode::SUCCESS),
+        }
+    }
+
+    fn decode(&self, out: &mut (impl Write + Send)) -> anyhow::Result<()> {
         let shown = self.file.display();
         let file = File::open(&self.file).with_context(|| format!("open {shown}"))?;
         if file

@@ -1,7 +1,7 @@
 //! The capture that rules are about.
 
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::Args;
@@ -19,7 +19,7 @@ const UNIT: &str = "V";
 
 /// Where a capture comes from.
 #[derive(Debug, Args)]
-pub(super) struct Source {
+pub(in crate::cli) struct Source {
     /// Capture to read: sigrok session (.sr), VCD, CSV, Saleae's binary export, WAV, or logic samples as a server stores
     /// them (.la)
     #[arg(value_name = "CAPTURE", required = true)]
@@ -27,7 +27,7 @@ pub(super) struct Source {
 }
 
 /// A capture's samples as they are stored, and what its channels are.
-pub(super) struct Stored {
+pub(in crate::cli) struct Stored {
     logic: Bytes,
     names: Vec<String>,
     analog: Vec<u8>,
@@ -54,6 +54,30 @@ impl Source {
         let Some(path) = &self.file else {
             bail!("find the capture: name a file");
         };
+        Stored::read(path)
+    }
+}
+
+/// Stores the samples of a file in memory: a small part of its size, since only edges are kept.
+fn stored(bytes: &[u8]) -> anyhow::Result<Stored> {
+    let import = Import::open(bytes, &Options::default(), &Limits::default())?;
+    let (logic, analog) = Memory::of(&import)?;
+    Ok(Stored {
+        logic: Bytes::Own(logic),
+        names: import
+            .logic()
+            .map_or_else(Vec::new, |logic| logic.names.clone()),
+        analog,
+        scale: import.analog().cloned(),
+    })
+}
+
+impl Stored {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// It cannot be read, or is none of those that are.
+    pub(in crate::cli) fn read(path: &Path) -> anyhow::Result<Self> {
         let shown = path.display();
         let file = File::open(path).with_context(|| format!("open {shown}"))?;
         let length = file.metadata().with_context(|| format!("read {shown}"))?;
@@ -77,37 +101,36 @@ impl Source {
             scale: None,
         })
     }
-}
 
-/// Stores the samples of a file in memory: a small part of its size, since only edges are kept.
-fn stored(bytes: &[u8]) -> anyhow::Result<Stored> {
-    let import = Import::open(bytes, &Options::default(), &Limits::default())?;
-    let (logic, analog) = Memory::of(&import)?;
-    Ok(Stored {
-        logic: Bytes::Own(logic),
-        names: import
-            .logic()
-            .map_or_else(Vec::new, |logic| logic.names.clone()),
-        analog,
-        scale: import.analog().cloned(),
-    })
-}
+    /// The digital channels with their names.
+    ///
+    /// # Errors
+    /// There are none, or they are damaged.
+    pub(in crate::cli) fn logic(&self) -> anyhow::Result<(Segment<'_>, &[String])> {
+        if self.names.is_empty() {
+            bail!("find digital channels: the capture has none");
+        }
+        let segment = Segment::open(self.bytes()).context("read the samples")?;
+        Ok((segment, &self.names))
+    }
 
-impl Stored {
+    fn bytes(&self) -> &[u8] {
+        match &self.logic {
+            Bytes::Own(own) => own.as_slice(),
+            Bytes::File(file) => file,
+        }
+    }
+
     /// The capture.
     ///
     /// # Errors
     /// It is damaged.
     pub(super) fn capture(&self) -> anyhow::Result<Capture<'_>> {
-        let bytes = match &self.logic {
-            Bytes::Own(own) => own.as_slice(),
-            Bytes::File(file) => file,
-        };
         let logic = match self.names.is_empty() {
             true => None,
             false => {
-                let segment = Segment::open(bytes).context("read the samples")?;
-                Some(Logic::new(segment, self.names.clone()))
+                let (segment, names) = self.logic()?;
+                Some(Logic::new(segment, names.to_owned()))
             }
         };
         let mut analog = Vec::new();
