@@ -95,6 +95,26 @@ fn i2c_in_a_range_begins_with_its_first_start() {
     }
 }
 
+/// At few samples a bit, a START may fall into the sample in which the clock rises, on an idle bus alone. In a range that
+/// begins within a byte, such a sample is no START.
+#[test]
+fn i2c_in_a_range_does_not_begin_with_a_bit() {
+    // Half a bit a sample: a START with the clock rising, the address 0x68 to write, and its answer.
+    let mut samples = vec![0b11, 0b11, 0b10, 0b01];
+    for bit in [1, 1, 0, 1, 0, 0, 0, 0, 0] {
+        samples.extend([bit << 1 ^ 0b10, bit << 1 | 1]);
+    }
+    samples.extend([0b00, 0b01, 0b11, 0b11]);
+    let stored = store(&samples);
+    let spec = spec("i2c", &[("scl", "0"), ("sda", "1")], &[]);
+    let end = samples.len() as u64;
+    let whole = decoded(&stored, &spec, 0..end);
+    assert!(whole.len() > 10, "{whole:?}");
+    for from in 5..end - 3 {
+        assert_eq!(decoded(&stored, &spec, from..end), [], "from {from}");
+    }
+}
+
 /// Checks that a range that begins inside has the last annotations of the whole, all from soon behind its beginning, and
 /// that one that ends inside has those of a capture which ends there.
 fn check(samples: &[u8], spec: &Spec, soon: u64) {

@@ -35,6 +35,8 @@ pub(crate) struct Event {
 pub(super) enum Phase {
     /// No exchange is in progress: before the first START and after a STOP.
     Idle,
+    /// The samples begin inside a capture, and neither START nor STOP was seen.
+    Lost,
     Address,
     Data,
 }
@@ -65,6 +67,13 @@ impl Machine {
         }
     }
 
+    /// The state where the samples before are not known.
+    pub(super) const fn lost() -> Self {
+        let mut machine = Self::new();
+        machine.phase = Phase::Lost;
+        machine
+    }
+
     /// The state right after a START or STOP, whatever came before.
     pub(super) const fn after_condition(sda: bool) -> Self {
         let mut machine = Self::new();
@@ -82,8 +91,8 @@ impl Machine {
         fell: bool,
         out: &mut Vec<Event>,
     ) {
-        if self.phase == Phase::Idle {
-            if fell {
+        if matches!(self.phase, Phase::Idle | Phase::Lost) {
+            if fell && self.phase == Phase::Idle {
                 self.condition(at, false, out);
             }
             return;
@@ -138,7 +147,8 @@ impl Machine {
     /// SDA changed while the clock was high: a STOP if it rose, otherwise a START.
     #[inline(always)]
     pub(super) fn condition(&mut self, at: u64, sda: bool, out: &mut Vec<Event>) {
-        let kind = match (sda, self.phase == Phase::Idle) {
+        let is_idle = matches!(self.phase, Phase::Idle | Phase::Lost);
+        let kind = match (sda, is_idle) {
             (false, true) => Some(Kind::Start),
             (false, false) => Some(Kind::RepeatStart),
             (true, false) => Some(Kind::Stop),

@@ -41,6 +41,10 @@ impl Bus for I2c {
         self.wants_bits
     }
 
+    fn begin_inside(&mut self) {
+        self.machine = Machine::lost();
+    }
+
     fn run<const BITS: bool>(
         &mut self,
         samples: &Samples<'_>,
