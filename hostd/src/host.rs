@@ -38,6 +38,7 @@ mod plugins;
 pub(crate) mod pod;
 mod recordings;
 mod replay;
+mod searches;
 mod secrets;
 mod sessions;
 mod store;
@@ -103,6 +104,7 @@ const INTERFACES: &[(&str, LinkFn)] = &[
     ("pod", pod::link),
     ("recordings", recordings::link),
     ("replay", replay::link),
+    ("searches", searches::link),
     ("secrets", secrets::link),
     ("sessions", sessions::link),
     ("store", store::link),

@@ -233,7 +233,7 @@ fn what_cannot_be_searched_is_said() {
         ),
         (
             &["--find", "edge on SLC"],
-            "failed to find channel `SLC` in the capture (did you mean `SCL`?)",
+            "failed to find channel `SLC` in the capture; it has SCL, SDA",
         ),
         (
             &["--find", "uart break"],

@@ -247,6 +247,86 @@ fn a_recording_is_judged_by_rules() {
 }
 
 #[test]
+fn places_are_found_in_one_recording_and_in_many() {
+    let server = Server::demo().unwrap();
+    let client = server.client();
+    let made = import(&client, "?name=clock", RECORDING).expect(201);
+    let id = made["id"].as_str().unwrap();
+    let path = format!("/api/capture/{id}/search?q=");
+    let search = |query: &str| client.get(&format!("{path}{query}")).unwrap();
+    let all = search("i2c+address+ack").expect(200);
+    assert_eq!(all["next"], Value::Null);
+    let places = all["results"].as_array().unwrap();
+    assert!(places.len() > 5, "{all}");
+    assert_eq!(places[0]["text"], "i2c 0x68 write, ACK");
+    // In pages.
+    let (mut from, mut paged) = (0, Vec::new());
+    loop {
+        let page = search(&format!("i2c+address+ack&limit=3&from={from}")).expect(200);
+        paged.extend(page["results"].as_array().unwrap().clone());
+        match page["next"].as_u64() {
+            Some(next) => from = next,
+            None => break,
+        }
+    }
+    assert_eq!(&paged, places);
+    // As lines.
+    let lined = client.clone().with_header("accept", "application/x-ndjson");
+    let lines = lined.get(&format!("{path}i2c+address+ack")).unwrap();
+    let kind = lines.header("content-type").unwrap().to_owned();
+    assert!(kind.starts_with("application/x-ndjson"), "{kind}");
+    let lines = lines
+        .text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap());
+    assert_eq!(&lines.collect::<Vec<Value>>(), places);
+    for (query, told) in [
+        ("pulse+on+SCL+thinner", "character 14"),
+        ("uart+break", "name channels and options behind `with`"),
+        ("edge+on+SLC", "it has SCL, SDA"),
+    ] {
+        let refused = search(query);
+        refused.expect_error(400, "invalid_request");
+        assert!(refused.text.contains(told), "{}", refused.text);
+    }
+    let slow = "uart+break+with+rx%3DSCL+baudrate%3D900000";
+    let refused = lined.get(&format!("{path}{slow}")).unwrap();
+    refused.expect_error(400, "invalid_request");
+
+    // The newer one has it, too; a capture without such channels is skipped.
+    import(&client, "?name=again", RECORDING).expect(201);
+    let order = json!({"device_id": server.device(), "samples": 100, "sample_rate_mhz": 0.4});
+    captured(&server, "/api/scope/captures/start", &order);
+    let many = |query: &str| {
+        let path = format!("/api/captures/search?q=i2c+address+ack{query}");
+        client.get(&path).unwrap().expect(200)
+    };
+    let found = many("");
+    let names: Vec<&Value> = found["captures"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|found| &found["name"])
+        .collect();
+    assert_eq!(names, ["again", "clock"], "{found}");
+    assert_eq!(
+        (&found["searched"], &found["skipped"]),
+        (&json!(2), &json!(1))
+    );
+    let first = &found["captures"][0];
+    assert_eq!(first["results"], json!(places[..10.min(places.len())]));
+    assert_eq!(first["more"], json!(places.len() >= 10));
+    // From page to page.
+    let page = many("&limit=2&results=1");
+    assert_eq!(page["captures"].as_array().unwrap().len(), 1);
+    let cursor = page["next_cursor"].as_str().unwrap();
+    let page = many(&format!("&limit=2&cursor={cursor}"));
+    assert_eq!(page["captures"][0]["id"], id);
+    assert_eq!(page.get("next_cursor"), None);
+    assert_eq!(many("&job_id=none")["searched"], 0);
+}
+
+#[test]
 fn analog_captures_are_files_and_seen_from_afar() {
     let server = Server::demo().unwrap();
     let order = json!({"device_id": server.device(), "samples": 1000, "sample_rate_mhz": 0.4});

@@ -12,8 +12,13 @@ mod turnaround;
 /// The benchmark of working on this source, rather than of the program that it builds.
 const LOOP: &str = "loop";
 
-/// Benchmarks of packages that stand alone: they need no server, and nothing of the workspace but their own package.
-const ALONE: [(&str, &str); 3] = [("captures", "decode"), ("emi", "emi"), ("fields", "emi")];
+/// Benchmarks of packages that stand alone: they need no server, and nothing of the workspace but these packages and what
+/// those use.
+const ALONE: [(&str, &[&str]); 3] = [
+    ("captures", &["decode", "search"]),
+    ("emi", &["emi"]),
+    ("fields", &["emi"]),
+];
 
 /// Runs the bench target `name`, whichever package has it. The server is built first, with its
 /// handlers, unless the package stands alone: one bench starts it, and would otherwise measure an older build.
@@ -34,7 +39,9 @@ pub(crate) fn run(name: &str, options: &Options) -> Result<()> {
     }
     let cargo = Tool::cargo(&metadata.root).arg("bench");
     let cargo = match ALONE.iter().find(|(alone, _)| *alone == name) {
-        Some((_, package)) => cargo.args(["--package", package]),
+        Some((_, packages)) => packages
+            .iter()
+            .fold(cargo, |cargo, package| cargo.args(["--package", package])),
         None => {
             server::build(options)?;
             // The whole workspace is selected for the same reason as in `host::build`.

@@ -18,6 +18,8 @@ mod measure;
 mod order;
 mod overview;
 mod refusal;
+mod search;
+mod search_many;
 mod spectrum;
 mod start;
 mod start_dual;
@@ -46,6 +48,8 @@ pub static ROUTES: &[guest::Route] = &[
     live::ROUTE,
     overview::ROUTE,
     tiles::ROUTE,
+    search::ROUTE,
+    search_many::ROUTE,
     edges::ROUTE,
     measure::ROUTE,
     spectrum::ROUTE,

@@ -35,8 +35,8 @@ mod words;
 
 pub use bindings::hostd::host::{
     assertions, badges, builds, captures, decode, devices, emi, flashing, http_types, jobs, keys,
-    leases, log, measurements, measures, plugins, pod, recordings, replay, secrets, sessions,
-    store, tokens, trust, tunnels, uarts, updates, uploads, users, waveforms, webhooks,
+    leases, log, measurements, measures, plugins, pod, recordings, replay, searches, secrets,
+    sessions, store, tokens, trust, tunnels, uarts, updates, uploads, users, waveforms, webhooks,
 };
 pub use error::{ApiError, FieldProblem, TextProblem};
 pub use fields::Fields;

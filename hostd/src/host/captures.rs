@@ -100,38 +100,9 @@ impl Host for View<'_> {
         cursor: Option<String>,
         limit: u32,
     ) -> Result<Page, Error> {
-        let caller = self.context.caller.as_ref().ok_or(Error::NotFound)?;
         let limit = limit.clamp(1, LIST_MAX) as usize;
-        let device = device.map(|which| self.door.id_of(&which));
-        if let Some(rule) = cursor.as_deref().and_then(cursor_rule) {
-            return Err(Error::Invalid(("cursor".to_owned(), rule.to_owned())));
-        }
-        if self.context.is_restricted()
-            && device
-                .as_ref()
-                .is_some_and(|d| self.door.device(d).is_none())
-        {
-            return Err(Error::NotFound);
-        }
-        // A restricted session still gets full pages, of what it may see.
-        let usable = |devices: &[String]| {
-            let usable = devices.iter().filter(|d| self.door.device(d).is_some());
-            usable.cloned().collect()
-        };
-        let devices: Option<Vec<String>> = match device {
-            Some(device) => Some(vec![device]),
-            None => caller.devices().map(usable),
-        };
-        let listed = Listed {
-            org: caller.org(),
-            devices: devices.as_deref(),
-            job: self.context.job().map(|grant| grant.job.as_str()),
-        };
-        let found = self
-            .captures
-            .list(listed, cursor.as_deref(), limit)
-            .await
-            .map_err(|e| self.context.capture_error(e))?;
+        let asked = (device, None, cursor);
+        let found = wanted(self.context, self.door, self.captures, asked, limit).await?;
         let next = (found.len() == limit)
             .then(|| found.last().map(|r| r.id.clone()))
             .flatten();
@@ -197,6 +168,47 @@ impl Host for View<'_> {
         let follower = Follower::new(captures, &record.id, state, binary, resume);
         self.upgrade(follower)
     }
+}
+
+/// Captures of a device, of a job or of all that the caller may see, newest first, older than a cursor.
+pub(super) async fn wanted(
+    context: &Context,
+    door: Door<'_>,
+    captures: &Captures,
+    (device, job, cursor): (Option<String>, Option<String>, Option<String>),
+    limit: usize,
+) -> Result<Vec<CaptureRecord>, Error> {
+    let caller = context.caller.as_ref().ok_or(Error::NotFound)?;
+    let device = device.map(|which| door.id_of(&which));
+    if let Some(rule) = cursor.as_deref().and_then(cursor_rule) {
+        return Err(Error::Invalid(("cursor".to_owned(), rule.to_owned())));
+    }
+    if context.is_restricted() && device.as_ref().is_some_and(|d| door.device(d).is_none()) {
+        return Err(Error::NotFound);
+    }
+    // A job sees what it recorded itself.
+    let own = context.job().map(|grant| grant.job.as_str());
+    if let (Some(own), Some(job)) = (own, job.as_deref())
+        && own != job
+    {
+        return Ok(Vec::new());
+    }
+    // A restricted session still gets full pages, of what it may see.
+    let usable = |devices: &[String]| {
+        let usable = devices.iter().filter(|d| door.device(d).is_some());
+        usable.cloned().collect()
+    };
+    let devices: Option<Vec<String>> = match device {
+        Some(device) => Some(vec![device]),
+        None => caller.devices().map(usable),
+    };
+    let listed = Listed {
+        org: caller.org(),
+        devices: devices.as_deref(),
+        job: own.or(job.as_deref()),
+    };
+    let found = captures.list(listed, cursor.as_deref(), limit).await;
+    found.map_err(|e| context.capture_error(e))
 }
 
 impl View<'_> {

@@ -122,6 +122,13 @@ const OTHERWISE: &[(&str, &[&str], How, &str)] = &[
         "in the capture",
     ),
     (
+        "captures.search",
+        &["?q", "?from", "?to"],
+        How::Read,
+        "a query, and in the capture",
+    ),
+    ("captures.search_many", &["?q"], How::Read, "a query"),
+    (
         "captures.spectrum",
         &["?channel", "?from", "?to"],
         How::Read,

@@ -165,6 +165,50 @@ fn looks() -> Vec<Rows> {
                 "invalid_request",
                 call("/capture/<capture>/edges?channel=LA99&at=0"),
             ),
+        rows("captures.search")
+            .success(
+                200,
+                call("/capture/<capture>/search?q=edge%20on%20LA1&limit=3"),
+            )
+            .success(
+                200,
+                call("/capture/<capture>/search?q=no+edge+for+1+us&from=10&to=500")
+                    .header("accept", "application/x-ndjson"),
+            )
+            .refusal(
+                409,
+                "wrong_state",
+                call("/capture/<capture.waiting>/search?q=edge+on+LA1"),
+            )
+            .refusal(
+                409,
+                "wrong_state",
+                call("/capture/<capture.analog>/search?q=edge+on+LA1"),
+            )
+            .refusal(
+                404,
+                "not_found",
+                call("/capture/<missing>/search?q=edge+on+LA1"),
+            )
+            .refusal(
+                400,
+                "invalid_request",
+                call("/capture/<capture>/search?q=edge+on+LA99"),
+            )
+            .refusal(
+                400,
+                "invalid_request",
+                call("/capture/<capture>/search?q=edges"),
+            ),
+        rows("captures.search_many")
+            .success(200, call("/captures/search?q=edge+on+LA1"))
+            .success(200, call("/captures/search?q=i2c+nack&limit=1&results=1"))
+            .refusal(400, "invalid_request", call("/captures/search?q=edges"))
+            .refusal(
+                400,
+                "invalid_request",
+                call("/captures/search?q=edge+on+LA1&cursor=!!"),
+            ),
         rows("captures.measure")
             .success(200, call("/capture/<capture>/measure?channel=LA1"))
             .success(
