@@ -8,9 +8,11 @@
 
 mod encoder;
 mod segment;
+mod threshold;
 
 pub use encoder::AnalogEncoder;
 pub use segment::{AnalogSegment, Extent};
+pub use threshold::{LOGIC_SAMPLES_MAX, ThresholdError};
 
 /// Samples in a full block.
 pub const ANALOG_BLOCK_SAMPLES: u32 = 1 << 16;

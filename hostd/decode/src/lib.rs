@@ -40,6 +40,7 @@ mod channel;
 mod clocked;
 mod container;
 mod decoder;
+pub mod density;
 mod engine;
 pub mod foreign;
 mod format;

@@ -67,6 +67,8 @@ pub struct Decoding<'a> {
     begun: Begun,
     /// Samples to decode.
     range: Range<u64>,
+    /// Shorter pulses are left out.
+    pulse_min: u64,
 }
 
 enum Source<'a> {
@@ -102,6 +104,7 @@ impl<'a> Decoding<'a> {
             spec,
             begun,
             range: 0..archive.total_samples(),
+            pulse_min: 0,
         })
     }
 
@@ -120,7 +123,16 @@ impl<'a> Decoding<'a> {
             spec,
             begun,
             range: 0..segment.samples(),
+            pulse_min: 0,
         })
+    }
+
+    /// As if a segment had no pulses of fewer samples than these: what stands between two edges that are that near has the
+    /// level before it. Edges that stay are where they were.
+    #[must_use]
+    pub fn without_glitches(mut self, samples: u64) -> Self {
+        self.pulse_min = samples;
+        self
     }
 
     /// These samples of a segment alone, as far as it has them. Whether there is an edge at the first one is known; nothing
@@ -154,11 +166,13 @@ impl<'a> Decoding<'a> {
                 run_raw(archive, decoder, &mut count)?
             }
             (Source::Segment(segment), Begun::Stored(decoder)) => {
-                run_stored(segment, decoder, &self.range, &mut count)?
+                let look = (&self.range, self.pulse_min);
+                run_stored(segment, decoder, look, &mut count)?
             }
             (source, Begun::Foreign(decoding)) => {
                 let job = (self.spec, decoding);
-                run_foreign(&source, job, &self.range, &mut count)?
+                let look = (&self.range, self.pulse_min);
+                run_foreign(&source, job, look, &mut count)?
             }
             _ => unreachable!("`of_sr` and `of_segment` begin what fits their source"),
         };
@@ -223,7 +237,7 @@ fn run_raw(
 fn run_stored(
     segment: &Segment<'_>,
     mut decoder: StoredDecoder,
-    range: &Range<u64>,
+    (range, pulse_min): (&Range<u64>, u64),
     sink: Sink<'_>,
 ) -> Result<Ended, DecodeError> {
     let lanes = decoder.lanes();
@@ -231,7 +245,8 @@ fn run_stored(
         decoder.begin_inside(segment, range.start)?;
     }
     let mut active = Vec::new();
-    let mut reader = segment.reader(&lanes).within(range);
+    let reader = segment.reader(&lanes).within(range);
+    let mut reader = reader.without_glitches(pulse_min);
     while let Some((at, samples, levels)) = reader.next_block(&mut active)? {
         let flow = decoder.feed(at, samples, levels, &active, sink);
         if flow.is_break() {
@@ -244,7 +259,7 @@ fn run_stored(
 fn run_foreign(
     source: &Source<'_>,
     (spec, decoding): (&Spec, Box<dyn ForeignDecoding>),
-    range: &Range<u64>,
+    (range, pulse_min): (&Range<u64>, u64),
     sink: Sink<'_>,
 ) -> Result<Ended, DecodeError> {
     let ProtocolConfig::Foreign(config) = &spec.protocol else {
@@ -254,7 +269,7 @@ fn run_foreign(
     let mut feeder = Feeder::new(config, decoding, spec.shown(), range, sink);
     let fed = match source {
         Source::Archive(archive) => feed_archive(archive, &config.channels, &mut feeder),
-        Source::Segment(segment) => feed_segment(segment, config, range, &mut feeder),
+        Source::Segment(segment) => feed_segment(segment, config, (range, pulse_min), &mut feeder),
     };
     match fed.and_then(|()| feeder.finish(range.end)) {
         Ok(()) => Ok((samples, ControlFlow::Continue(()))),
@@ -266,10 +281,11 @@ fn run_foreign(
 fn feed_segment(
     segment: &Segment<'_>,
     config: &Config,
-    range: &Range<u64>,
+    (range, pulse_min): (&Range<u64>, u64),
     feeder: &mut Feeder<'_>,
 ) -> Result<(), Stop> {
-    let mut changes = segment.changes(&config.channels).within(range);
+    let changes = segment.changes(&config.channels).within(range);
+    let mut changes = changes.without_glitches(pulse_min);
     while changes.next_block(|at, levels| feeder.change(at, levels))? {}
     Ok(())
 }

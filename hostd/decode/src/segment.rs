@@ -13,6 +13,7 @@ mod edges;
 mod encoder;
 mod error;
 mod facts;
+mod glitches;
 mod group;
 mod lane;
 mod line;

@@ -2,6 +2,7 @@
 //! one.
 
 use super::block::Block;
+use super::glitches::Glitches;
 use super::line::offset;
 use super::{BLOCK_SAMPLES, Segment, SegmentError};
 use crate::foreign::CHANNELS_MAX;
@@ -16,6 +17,7 @@ pub(crate) struct Changes<'a> {
     next_block: usize,
     is_first: bool,
     range: Range<u64>,
+    glitches: Option<Glitches>,
     /// A bit for each sample at which a channel toggles; all zero between two blocks.
     moves: Vec<Vec<u64>>,
     toggles: Vec<u32>,
@@ -32,6 +34,7 @@ impl<'a> Changes<'a> {
             next_block: 0,
             is_first: true,
             range: 0..u64::MAX,
+            glitches: None,
             moves: vec![vec![0; WORDS]; channels.len()],
             toggles: Vec::new(),
         }
@@ -41,6 +44,12 @@ impl<'a> Changes<'a> {
     pub(crate) fn within(mut self, range: &Range<u64>) -> Self {
         self.next_block = self.segment.container.find(range.start);
         self.range = range.clone();
+        self
+    }
+
+    /// Without pulses shorter than so many samples.
+    pub(crate) fn without_glitches(mut self, samples: u64) -> Self {
+        self.glitches = (samples > 1).then(|| Glitches::new(samples, CHANNELS_MAX));
         self
     }
 
@@ -64,8 +73,14 @@ impl<'a> Changes<'a> {
         let mut levels = 0;
         for (lane, channel) in self.channels.iter().enumerate() {
             let Some(channel) = *channel else { continue };
-            levels |= u8::from(block.levels() >> channel & 1 != 0) << lane;
+            let mut level = block.levels() >> channel & 1 != 0;
             block.toggles(channel, &mut self.toggles)?;
+            if let Some(glitches) = &mut self.glitches {
+                let of = (self.segment, channel);
+                let toggles = &mut self.toggles;
+                level = glitches.leave_out(lane, of, (located.start, level), toggles)?;
+            }
+            levels |= u8::from(level) << lane;
             for &at in self.toggles.iter().take_while(|at| **at < to) {
                 // What toggles up to the first sample come to is in the levels that begin there.
                 match is_first && at <= from {

@@ -1,6 +1,7 @@
 //! Feeds a segment to a protocol decoder: only the blocks of 64 samples in which something changes.
 
 use super::block::{Block, prefix_xor};
+use super::glitches::Glitches;
 use super::line::offset;
 use super::{Segment, SegmentError};
 use crate::planes::LANES;
@@ -16,6 +17,7 @@ pub struct Reader<'a> {
     next_block: usize,
     /// Samples outside of these are as if nothing happened there.
     range: Range<u64>,
+    glitches: Option<Glitches>,
     /// Toggles of the current block, per lane.
     toggles: [Vec<u32>; LANES],
 }
@@ -32,6 +34,7 @@ impl<'a> Reader<'a> {
             lanes,
             next_block: 0,
             range: 0..u64::MAX,
+            glitches: None,
             toggles: Default::default(),
         }
     }
@@ -40,6 +43,12 @@ impl<'a> Reader<'a> {
     pub(crate) fn within(mut self, range: &Range<u64>) -> Self {
         self.next_block = self.segment.container.find(range.start);
         self.range = range.clone();
+        self
+    }
+
+    /// Without pulses shorter than so many samples.
+    pub(crate) fn without_glitches(mut self, samples: u64) -> Self {
+        self.glitches = (samples > 1).then(|| Glitches::new(samples, LANES));
         self
     }
 
@@ -65,10 +74,14 @@ impl<'a> Reader<'a> {
             let toggles = &mut self.toggles[lane];
             toggles.clear();
             if let Some(channel) = *channel {
-                levels |= (block.levels() >> channel & 1) << lane;
+                let mut level = block.levels() >> channel & 1 != 0;
                 block.toggles(channel, toggles)?;
-                let is_odd = cut(toggles, from, to);
-                levels ^= u64::from(is_odd) << lane;
+                if let Some(glitches) = &mut self.glitches {
+                    let of = (self.segment, channel);
+                    level = glitches.leave_out(lane, of, (located.start, level), toggles)?;
+                }
+                level ^= cut(toggles, from, to);
+                levels |= u64::from(level) << lane;
             }
         }
         self.collect(located.start, to, levels, active);
