@@ -53,6 +53,7 @@ mod session;
 mod sign_in;
 mod slow_readers;
 mod submit;
+mod triggers;
 mod trust;
 mod uart;
 mod updates;

@@ -86,6 +86,9 @@ macro_rules! record {
             /// Only when a trigger was asked for.
             #[serde(skip_serializing_if = "Option::is_none")]
             trigger: Option<$crate::capture::Trigger>,
+            /// The sample at which the trigger was met, where views have their time 0: of the logic channels, or of the
+            /// ADC alone. null = there was no trigger, it has not come, or that is not known.
+            trigger_sample: Option<u64>,
             channels: Vec<$crate::capture::ChannelRecord<'a>>,
             $($(#[$more])* $member: $type,)*
         }
@@ -103,7 +106,8 @@ macro_rules! record {
                     error: info.error.as_deref(),
                     created_at: &info.created_at,
                     finished_at: info.finished_at.as_deref(),
-                    trigger: info.triggered.map($crate::capture::Trigger::of),
+                    trigger: $crate::capture::Trigger::of(info),
+                    trigger_sample: info.trigger_sample,
                     channels: info.channels.iter().map(Into::into).collect(),
                     $($member),*
                 }
@@ -245,16 +249,19 @@ impl<'a> OfJob<'a> {
 pub(crate) struct Trigger {
     fired: bool,
     /// Sample at which it fired.
-    index: Option<u32>,
+    index: Option<u64>,
+    /// Samples before it that were asked for; absent if none were. There are fewer where `index` is less: it came early.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pre_samples: Option<u64>,
 }
 
 impl Trigger {
-    pub(crate) fn of(fired: bool) -> Self {
-        // There is no pre-trigger: the instant at which it fires becomes sample 0.
-        Self {
-            fired,
-            index: fired.then_some(0),
-        }
+    pub(crate) fn of(info: &Info) -> Option<Self> {
+        Some(Self {
+            fired: info.triggered?,
+            index: info.trigger_sample,
+            pre_samples: (info.pre_samples > 0).then_some(info.pre_samples),
+        })
     }
 }
 
@@ -318,6 +325,8 @@ pub(crate) fn example() -> Info {
         created_at: "2026-01-02T03:04:05Z".into(),
         finished_at: Some("2026-01-02T03:04:06Z".into()),
         triggered: Some(true),
+        trigger_sample: Some(0),
+        pre_samples: 0,
         channels: vec![Channel {
             id: 0,
             type_: ChannelType::Digital,
@@ -357,6 +366,7 @@ mod tests {
                 "created_at": "2026-01-02T03:04:05Z",
                 "finished_at": "2026-01-02T03:04:06Z",
                 "trigger": {"fired": true, "index": 0},
+                "trigger_sample": 0,
                 "channels": [{
                     "id": 0, "type": "digital", "name": "LA1", "unit": "",
                     "sample_rate_hz": 1_000_000.0, "samples": 100_000, "bits": 1,
@@ -364,6 +374,18 @@ mod tests {
                 }]
             })
         );
+    }
+
+    #[test]
+    fn samples_before_the_trigger_are_told() {
+        let mut info = example();
+        (info.trigger_sample, info.pre_samples) = (Some(400), 500);
+        let body = json!(Record::new(&info));
+        assert_eq!(
+            body["trigger"],
+            json!({"fired": true, "index": 400, "pre_samples": 500})
+        );
+        assert_eq!(body["trigger_sample"], 400);
     }
 
     #[test]
@@ -437,6 +459,7 @@ mod tests {
             info.name = None;
             info.finished_at = None;
             info.triggered = (status != Status::Pending).then_some(false);
+            info.trigger_sample = None;
             info.error = Some("unplugged".into());
             info.channels[0].type_ = ChannelType::Analog;
             let body = json!(Record::new(&info));

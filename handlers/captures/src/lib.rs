@@ -29,6 +29,7 @@ mod start_measure;
 mod start_scope;
 mod subject;
 mod tiles;
+mod trigger;
 mod update;
 
 /// The endpoints of this group.

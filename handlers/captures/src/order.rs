@@ -1,16 +1,18 @@
 //! The members that all start bodies have, and shapes that several use.
 
-use guest::captures::{Edge, Order, Plan};
+use guest::captures::{Order, Plan, Trigger};
 use guest::codes::SAMPLES_MAX;
-use guest::{Shape, id, integer, list, members, nested, number, text, words};
+use guest::{Shape, id, integer, list, members, number, text};
 use schemars::{Schema, json_schema};
 use serde_json::Value;
+
+use crate::trigger;
 
 /// Longest name of a capture, in characters.
 const NAME_CHARS_MAX: usize = 128;
 
 /// Logic-analyzer channels of a pod.
-const LOGIC_CHANNELS: std::ops::RangeInclusive<u8> = 1..=14;
+pub(crate) const LOGIC_CHANNELS: std::ops::RangeInclusive<u8> = 1..=14;
 
 /// What their names begin with; the number follows.
 const LOGIC_PREFIX: &str = "LA";
@@ -24,23 +26,8 @@ const ADC_RATE_MHZ_MAX: f64 = 1.0;
 /// Fastest rate of the logic analyzer that may be asked for, in MHz.
 const LOGIC_RATE_MHZ_MAX: f64 = 24.0;
 
-/// How long to wait for the trigger when the caller does not say; the pod's own default.
-const TRIGGER_TIMEOUT_MS_DEFAULT: u32 = 10_000;
-
-/// Longest wait for the trigger.
-const TRIGGER_TIMEOUT_MS_MAX: u32 = 600_000;
-
 /// Levels of the logic analyzer's input bank, in millivolts.
 const VOLTAGES_MV: &[u32] = &[1800, 3300];
-
-words! {
-    const EDGES: Edge = {
-        Rising = "rising",
-        Falling = "falling",
-        High = "high",
-        Low = "low",
-    };
-}
 
 members! {
     /// What every capture is ordered with.
@@ -49,18 +36,12 @@ members! {
         device_id: String = required(id()),
         /// Free text for lists.
         name: Option<String> = optional(name()),
-        /// Wait for this condition; the instant it holds becomes sample 0.
-        trigger: Option<Trigger> = optional(nested()),
-    }
-}
-
-members! {
-    struct Trigger {
-        /// Logic-analyzer channel: its name, such as `LA1`, or its number.
-        channel: u8 = required(logic_channel()),
-        edge: Edge = or(EDGES.shape(), Edge::Rising),
-        /// How long it is waited for.
-        timeout_ms: u32 = or(integer(1..=TRIGGER_TIMEOUT_MS_MAX), TRIGGER_TIMEOUT_MS_DEFAULT),
+        /// Wait for this condition; the instant it holds becomes sample `pre_samples`.
+        trigger: Option<Trigger> = optional(trigger::trigger()),
+        /// How many of the samples come before the trigger, fewer than there are: of the logic analyzer, or of the ADC
+        /// alone. Devices with `capture_pre_samples` keep them; others refuse (400 `not_capable`). If the trigger comes
+        /// sooner, the capture has so many fewer samples.
+        pre_samples: u64 = or(pre_samples(), 0),
     }
 }
 
@@ -70,11 +51,8 @@ impl Shared {
         Order {
             device: self.device_id,
             name: self.name,
-            trigger: self.trigger.map(|trigger| guest::captures::Trigger {
-                channel: trigger.channel,
-                edge: trigger.edge,
-                timeout_ms: trigger.timeout_ms,
-            }),
+            trigger: self.trigger,
+            pre_samples: self.pre_samples,
             plan,
         }
     }
@@ -91,6 +69,11 @@ pub(crate) fn name() -> impl Shape<Value = String> {
 /// A count of samples.
 pub(crate) fn samples() -> impl Shape<Value = u64> {
     integer(1..=SAMPLES_MAX)
+}
+
+/// Samples before the trigger; the host knows how many there are in all.
+fn pre_samples() -> impl Shape<Value = u64> {
+    integer(0..=SAMPLES_MAX)
 }
 
 /// A sample rate of the ADC, in MHz.
@@ -245,7 +228,7 @@ fn rule() -> String {
 
 #[cfg(test)]
 mod tests {
-    use guest::captures::{Edge, Order, Plan, Scope};
+    use guest::captures::{Condition, Edge, EdgeOf, Order, Plan, Scope, Trigger};
     use guest::testing::{mutations, request};
     use guest::{ApiError, Request, members};
 
@@ -267,6 +250,13 @@ mod tests {
         })))
     }
 
+    fn edge(trigger: &Trigger) -> EdgeOf {
+        match trigger.condition {
+            Condition::Edge(edge) => edge,
+            _ => panic!("an edge was asked for"),
+        }
+    }
+
     #[test]
     fn shared_members() {
         let order = parse(&request(r#"{"device_id":"d"}"#)).unwrap();
@@ -277,12 +267,16 @@ mod tests {
                 "trigger":{"channel":14,"edge":"low","timeout_ms":600000}}"#,
         ))
         .unwrap();
+        assert_eq!(order.pre_samples, 0);
         let trigger = order.trigger.unwrap();
-        assert_eq!((trigger.channel, trigger.edge), (14, Edge::Low));
+        let edge = edge(&trigger);
+        assert_eq!((edge.channel, edge.edge), (14, Edge::Low));
         assert_eq!(trigger.timeout_ms, 600_000);
-        let order = parse(&request(r#"{"device_id":"d","trigger":{"channel":1}}"#)).unwrap();
-        let trigger = order.trigger.unwrap();
-        assert_eq!((trigger.edge, trigger.timeout_ms), (Edge::Rising, 10_000));
+        let order = parse(&request(
+            r#"{"device_id":"d","trigger":{"channel":1},"pre_samples":7}"#,
+        ))
+        .unwrap();
+        assert_eq!(order.pre_samples, 7);
     }
 
     #[test]
@@ -290,7 +284,7 @@ mod tests {
         let channel = |text: &str| {
             let body = format!(r#"{{"device_id":"d","trigger":{{"channel":{text}}}}}"#);
             let order = parse(&request(&body));
-            order.map(|order| order.trigger.unwrap().channel)
+            order.map(|order| edge(&order.trigger.unwrap()).channel)
         };
         for (text, number) in [("3", 3), ("\"LA3\"", 3), ("\"14\"", 14), ("\"LA14\"", 14)] {
             assert_eq!(channel(text).unwrap(), number, "{text}");
@@ -333,6 +327,7 @@ mod tests {
                 r#""device_id":"d","trigger":{"channel":1,"level":1}"#,
                 "trigger.level",
             ),
+            (r#""device_id":"d","pre_samples":-1"#, "pre_samples"),
             (r#""device_id":"d","voltage_mv":2500"#, "voltage_mv"),
             (r#""device_id":"d","samples":0"#, "samples"),
             (r#""device_id":"d","samples":-5"#, "samples"),

@@ -64,6 +64,9 @@ struct Record<'a> {
     sample_rate_hz: f64,
     from: u64,
     to: u64,
+    /// When the trigger was met, in seconds from sample 0 of the capture: time 0 of a view. null = there was none, or it is
+    /// not known.
+    trigger_s: Option<f64>,
     #[schemars(range(max = POINTS_MAX))]
     points: usize,
     /// Lowest value of each stretch, in `unit`; the integers 0 or 1 for digital channels.
@@ -87,6 +90,7 @@ impl<'a> Record<'a> {
             sample_rate_hz: seen.sample_rate_hz,
             from: seen.first,
             to: seen.end,
+            trigger_s: seen.trigger_s,
             points: seen.min.len(),
             min: curve(&seen.min),
             max: curve(&seen.max),
@@ -120,6 +124,7 @@ fn example() -> Overview {
         sample_rate_hz: 400_000.0,
         first: 0,
         end: 4096,
+        trigger_s: Some(0.0),
         min: vec![-0.5, 0.25],
         max: vec![1.5, 3.25],
     }
@@ -175,7 +180,7 @@ mod tests {
             json!(Record::of(&example())),
             json!({
                 "channel": 0, "name": "ADC", "unit": "V", "sample_rate_hz": 400_000.0,
-                "from": 0, "to": 4096, "points": 2, "min": [-0.5, 0.25], "max": [1.5, 3.25]
+                "from": 0, "to": 4096, "trigger_s": 0.0, "points": 2, "min": [-0.5, 0.25], "max": [1.5, 3.25]
             })
         );
     }
@@ -190,6 +195,7 @@ mod tests {
             sample_rate_hz: 1e6,
             first: 0,
             end: 2,
+            trigger_s: None,
             min: vec![0.0, 1.0],
             max: vec![1.0, 1.0],
         };

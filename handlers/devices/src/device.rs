@@ -94,6 +94,8 @@ struct Features {
     ac_dac: Option<bool>,
     adc: Option<bool>,
     can: Option<bool>,
+    /// Captures can have samples before their trigger.
+    capture_pre_samples: Option<bool>,
     capture_trigger: Option<bool>,
     cmsis_dap: Option<bool>,
     dac: Option<bool>,
@@ -103,6 +105,10 @@ struct Features {
     ota: Option<bool>,
     power_profile: Option<bool>,
     spi: Option<bool>,
+    /// Kinds of triggers beyond an edge.
+    trigger_level: Option<bool>,
+    trigger_pattern: Option<bool>,
+    trigger_pulse: Option<bool>,
     uart: Option<bool>,
 }
 
@@ -173,6 +179,7 @@ impl From<Capabilities> for Features {
             ac_dac: known.ac_dac,
             adc: known.adc,
             can: known.can,
+            capture_pre_samples: known.capture_pre_samples,
             capture_trigger: known.capture_trigger,
             cmsis_dap: known.cmsis_dap,
             dac: known.dac,
@@ -182,6 +189,9 @@ impl From<Capabilities> for Features {
             ota: known.ota,
             power_profile: known.power_profile,
             spi: known.spi,
+            trigger_level: known.trigger_level,
+            trigger_pattern: known.trigger_pattern,
+            trigger_pulse: known.trigger_pulse,
             uart: known.uart,
         }
     }
@@ -210,6 +220,7 @@ const KNOWN: Capabilities = Capabilities {
     ac_dac: Some(true),
     adc: Some(true),
     can: None,
+    capture_pre_samples: Some(true),
     capture_trigger: Some(true),
     cmsis_dap: Some(true),
     dac: Some(true),
@@ -219,6 +230,9 @@ const KNOWN: Capabilities = Capabilities {
     ota: Some(true),
     power_profile: Some(true),
     spi: Some(true),
+    trigger_level: Some(true),
+    trigger_pattern: Some(true),
+    trigger_pulse: Some(true),
     uart: Some(true),
 };
 
@@ -324,9 +338,11 @@ mod tests {
                 "state": "online", "transport": "sim", "serial": "SIM-0001", "board": "rev3",
                 "firmware_version": "3.9.4",
                 "capabilities": {
-                    "ac_dac": true, "adc": true, "can": null, "capture_trigger": true, "cmsis_dap": true, "dac": true,
+                    "ac_dac": true, "adc": true, "can": null, "capture_pre_samples": true,
+                    "capture_trigger": true, "cmsis_dap": true, "dac": true,
                     "i2c_sensor": false, "la_channels": 14, "la_max_samples": 4_194_304, "ota": true,
-                    "power_profile": true, "spi": true, "uart": true
+                    "power_profile": true, "spi": true, "trigger_level": true, "trigger_pattern": true,
+                    "trigger_pulse": true, "uart": true
                 },
                 "parameters": {"cap.board": "stm32h563"}, "missing_parts": [], "lease": null, "making_safe_since": null,
                 "making_safe_obstacle": null,

@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::edges::Edges;
 use crate::error::AcquireError;
-use crate::intake::{Intake, Piece};
+use crate::intake::{Begun, Intake, Piece};
 use crate::trigger::Search;
 use crate::volts::{self, VOLT_BYTES};
 use crate::wiring::Wiring;
@@ -96,6 +96,13 @@ struct Track {
     asked: u64,
 }
 
+/// What arrives of a capture.
+enum Arrived {
+    /// The trigger has come; samples follow.
+    Begun(Begun),
+    Samples(Piece),
+}
+
 /// A capture under way. Dropping it stops the instrument.
 ///
 /// What an instrument samples cannot wait for whoever takes it, so the raw samples are kept here, at most
@@ -106,10 +113,12 @@ pub struct Capture {
     /// One, or two with analog samples beside levels.
     tracks: Vec<Track>,
     /// As many samples as were asked for, and no more; so it needs no other bound.
-    arriving: mpsc::UnboundedReceiver<Result<Piece, AcquireError>>,
+    arriving: mpsc::UnboundedReceiver<Result<Arrived, AcquireError>>,
     /// Samples that arrived, of which `taken` bytes became frames.
     raw: Piece,
     taken: usize,
+    /// Where the trigger lies, once that is known.
+    trigger_sample: Option<u64>,
     has_failed: bool,
     pump: AbortHandle,
 }
@@ -158,6 +167,7 @@ impl Capture {
             arriving,
             raw: Vec::new().into(),
             taken: 0,
+            trigger_sample: None,
             has_failed: false,
             pump: pump.abort_handle(),
         }
@@ -175,8 +185,22 @@ impl Capture {
         self.beside_hz
     }
 
+    /// The sample at which the trigger that was looked for was met, once its frame has come.
+    #[must_use]
+    pub fn trigger_sample(&self) -> Option<u64> {
+        self.trigger_sample
+    }
+
+    /// How many samples there will be: of what was asked for, and of an analog input beside levels. Fewer than asked for
+    /// once it is known that the trigger came early.
+    #[must_use]
+    pub fn samples(&self) -> (u64, u64) {
+        let mut asked = self.tracks.iter().map(|track| track.asked);
+        (asked.next().unwrap_or(0), asked.next().unwrap_or(0))
+    }
+
     /// The next frame, in order; its samples follow those of the frame of its kind before, and all together they are as
-    /// many as were asked for. `None` after the last one and after an error. May be cancelled and called again.
+    /// many as [`samples`](Self::samples) says. `None` after the last one and after an error. May be cancelled and called again.
     ///
     /// # Errors
     /// Why there are no more samples.
@@ -184,9 +208,15 @@ impl Capture {
         if self.has_failed {
             return None;
         }
-        if self.taken == self.raw.bytes.len() {
+        while self.taken == self.raw.bytes.len() {
             match self.arriving.recv().await {
-                Some(Ok(raw)) => (self.raw, self.taken) = (raw, 0),
+                Some(Ok(Arrived::Samples(raw))) => (self.raw, self.taken) = (raw, 0),
+                Some(Ok(Arrived::Begun(begun))) => {
+                    self.trigger_sample = Some(begun.before);
+                    for (track, asked) in self.tracks.iter_mut().zip(begun.asked) {
+                        track.asked = asked;
+                    }
+                }
                 None if self.tracks.iter().all(|track| track.next == track.asked) => return None,
                 failed => {
                     self.has_failed = true;
@@ -223,7 +253,7 @@ async fn pump(
     mut source: impl Source,
     mut intake: Intake,
     within: Duration,
-    send: &mpsc::UnboundedSender<Result<Piece, AcquireError>>,
+    send: &mpsc::UnboundedSender<Result<Arrived, AcquireError>>,
 ) -> Result<(), AcquireError> {
     let mut deadline = Instant::now() + within;
     let mut has_begun = false;
@@ -247,8 +277,10 @@ async fn pump(
             deadline = Instant::now() + within;
         }
         has_begun = true;
-        for piece in taken {
-            if !piece.bytes.is_empty() && send.send(Ok(piece)).is_err() {
+        let begun = intake.begun().map(Arrived::Begun);
+        let samples = taken.into_iter().filter(|piece| !piece.bytes.is_empty());
+        for arrived in begun.into_iter().chain(samples.map(Arrived::Samples)) {
+            if send.send(Ok(arrived)).is_err() {
                 return Ok(());
             }
         }

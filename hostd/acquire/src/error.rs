@@ -4,8 +4,8 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use pod_protocol::TRIGGER_TIMEOUT_MS_MAX;
-use pod_protocol::capture::Edge;
+use pod_protocol::capture::Trigger;
+use pod_protocol::{TRIGGER_NS_MAX, TRIGGER_TIMEOUT_MS_MAX};
 
 /// Why an instrument gives no samples. Each message says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -51,6 +51,31 @@ pub enum AcquireError {
         /// The timeout.
         timeout_ms: u32,
     },
+    /// A time of the trigger's condition is zero or too long.
+    #[error("the time of the trigger's condition must be 1 to {TRIGGER_NS_MAX} ns, not {ns}")]
+    TriggerTime {
+        /// The time.
+        ns: u64,
+    },
+    /// Samples before the trigger that would be all samples, or more.
+    #[error(
+        "`pre_samples` must be 0 to {most}, not {found}: the trigger is within the samples of each kind"
+    )]
+    PreSamples {
+        /// What it was.
+        found: u64,
+        /// The most it may be.
+        most: u64,
+    },
+    /// The instrument waits for its trigger by itself.
+    #[error(
+        "{model} waits for its trigger by itself: it knows edges and levels alone, and keeps no samples before them; ask for \
+         a rising or falling edge without `pre_samples`"
+    )]
+    OwnTrigger {
+        /// What it calls itself.
+        model: String,
+    },
     /// The instrument can neither wait for a trigger nor sample for as long as one may take.
     #[error(
         "{model} can neither wait for a trigger nor sample without an end; leave the trigger out"
@@ -82,14 +107,10 @@ pub enum AcquireError {
         most: u64,
     },
     /// The trigger did not come.
-    #[error("trigger timeout: no {} edge on LA{channel} within {timeout_ms} ms", edge.name())]
+    #[error("{}", trigger.timeout_text())]
     TriggerTimeout {
-        /// The channel, from 1.
-        channel: u8,
-        /// The condition.
-        edge: Edge,
-        /// How long was waited.
-        timeout_ms: u32,
+        /// What was waited for.
+        trigger: Trigger,
     },
     /// Something in the configuration is malformed.
     #[error("`{field} = {found:?}` is not {form}")]

@@ -135,6 +135,7 @@ impl Fx2lafw {
             fit: volts::fit(1.0),
             rates: timing::rates(is_wide),
             samples_max: SAMPLES_MAX,
+            is_searched: true,
         };
         Ok((found, facts))
     }

@@ -2,8 +2,8 @@
 
 use std::pin::Pin;
 
-use pod_protocol::capture::Trigger;
-use pod_protocol::{AdcFit, LA_CHANNELS, LA_SAMPLES_MAX, TRIGGER_TIMEOUT_MS_MAX};
+use pod_protocol::capture::{Condition, Length, Trigger};
+use pod_protocol::{AdcFit, LA_CHANNELS, LA_SAMPLES_MAX, TRIGGER_NS_MAX, TRIGGER_TIMEOUT_MS_MAX};
 
 use crate::capture::Capture;
 use crate::error::AcquireError;
@@ -28,6 +28,8 @@ pub struct Facts {
     pub rates: Rates,
     /// Most samples of one capture.
     pub samples_max: u64,
+    /// Triggers are looked for in its samples, so that they can be of any kind and with samples before them.
+    pub is_searched: bool,
 }
 
 /// What to sample.
@@ -81,7 +83,7 @@ pub struct Request {
     pub samples: u64,
     /// How fast, in hertz. [`Rates::fitting`] says what becomes of it.
     pub rate_hz: f64,
-    /// What makes sample 0. `None` starts at once. Only captures of levels can wait for one.
+    /// What makes sample 0, or that of the number `pre_samples`. `None` starts at once. Only captures of levels can wait for one.
     pub trigger: Option<Trigger>,
 }
 
@@ -114,8 +116,23 @@ impl Request {
     fn check_logic(&self, facts: &Facts) -> Result<(), AcquireError> {
         match self.trigger {
             _ if facts.logic.is_empty() => Err(AcquireError::NoLogic),
-            Some(trigger) => check_trigger(trigger, facts),
+            Some(trigger) => {
+                check_trigger(trigger, facts)?;
+                self.check_before(trigger.pre_samples)
+            }
             None => Ok(()),
+        }
+    }
+
+    /// The trigger lies within the samples of both kinds, as far as their rates are known.
+    fn check_before(&self, found: u64) -> Result<(), AcquireError> {
+        let mut most = self.samples.saturating_sub(1);
+        if let Input::Both(beside) = self.input {
+            most = most.min(beside.span(self.rate_hz).saturating_sub(1));
+        }
+        match found <= most {
+            true => Ok(()),
+            false => Err(AcquireError::PreSamples { found, most }),
         }
     }
 }
@@ -145,11 +162,22 @@ fn check_input(number: usize, facts: &Facts) -> Result<(), AcquireError> {
 
 fn check_trigger(trigger: Trigger, facts: &Facts) -> Result<(), AcquireError> {
     let channels = facts.logic.len().min(usize::from(LA_CHANNELS));
-    if !(1..=channels).contains(&usize::from(trigger.channel)) {
-        return Err(AcquireError::TriggerChannel {
-            channel: trigger.channel,
-            channels,
-        });
+    let condition = trigger.condition;
+    for channel in [condition.channel(), condition.last_channel()] {
+        if !(1..=channels).contains(&usize::from(channel)) {
+            return Err(AcquireError::TriggerChannel { channel, channels });
+        }
+    }
+    let ns = match condition {
+        Condition::Pulse {
+            length: Length::ShorterThan(ns) | Length::LongerThan(ns),
+            ..
+        } => Some(ns),
+        Condition::Level { for_ns, .. } => Some(for_ns),
+        Condition::Edge { .. } | Condition::Pattern { .. } => None,
+    };
+    if let Some(ns) = ns.filter(|ns| !(1..=TRIGGER_NS_MAX).contains(ns)) {
+        return Err(AcquireError::TriggerTime { ns });
     }
     if !(1..=TRIGGER_TIMEOUT_MS_MAX).contains(&trigger.timeout_ms) {
         return Err(AcquireError::TriggerWait {

@@ -68,6 +68,60 @@ impl Track {
     fn missing(&self) -> u64 {
         self.asked - self.found
     }
+
+    /// So many fewer are to come.
+    fn shorten(&mut self, by: u64) {
+        self.asked = self.asked.saturating_sub(by).max(1);
+    }
+}
+
+/// The last samples that were looked through, for as long as the trigger has not come.
+#[derive(Debug, Default)]
+struct Before {
+    bytes: Vec<u8>,
+    /// Bytes that are wanted.
+    most: usize,
+}
+
+impl Before {
+    fn new(samples: u64, unit: usize) -> Self {
+        let samples = usize::try_from(samples).unwrap_or(usize::MAX);
+        Self {
+            bytes: Vec::new(),
+            most: samples.saturating_mul(unit),
+        }
+    }
+
+    fn keep(&mut self, raw: &[u8]) {
+        if self.most == 0 {
+            return;
+        }
+        self.bytes.extend_from_slice(raw);
+        // Moving them is worth it only now and then.
+        if 2 * self.most < self.bytes.len() {
+            self.cut();
+        }
+    }
+
+    fn cut(&mut self) {
+        let surplus = self.bytes.len().saturating_sub(self.most);
+        self.bytes.drain(..surplus);
+    }
+
+    /// No more than are wanted.
+    fn take(&mut self) -> Vec<u8> {
+        self.cut();
+        std::mem::take(&mut self.bytes)
+    }
+}
+
+/// Where the trigger lies in a capture, and how many samples that has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Begun {
+    /// Samples before the trigger.
+    pub(crate) before: u64,
+    /// Samples of either track.
+    pub(crate) asked: [u64; 2],
 }
 
 /// Analog samples that come beside levels: one at each instant, of which one of `every` is kept.
@@ -110,15 +164,25 @@ pub(crate) struct Intake {
     search: Option<Search>,
     /// Samples before the first one that counts, as far as that is known.
     passed: u64,
+    /// Samples before the trigger that are wanted.
+    wanted: u64,
+    before: Before,
+    begun: Option<Begun>,
     beside: Option<Beside>,
 }
 
 impl Intake {
     pub(crate) fn new(unit: usize, asked: u64, search: Option<Search>) -> Self {
+        let wanted = search
+            .as_ref()
+            .map_or(0, |search| search.trigger().pre_samples);
         Self {
             track: Track::new(unit, asked),
             search,
             passed: 0,
+            wanted,
+            before: Before::new(wanted, unit),
+            begun: None,
             beside: None,
         }
     }
@@ -154,9 +218,11 @@ impl Intake {
             None => Vec::new(),
             Some(beside) if self.search.is_none() => beside.since(self.passed),
             Some(beside) => {
-                // The trigger is in none of those.
-                beside.forget(self.passed);
-                if HELD_BYTES_MAX < beside.held.len() {
+                // The trigger is in none of those, and only so many count that come before it.
+                beside.forget(self.passed.saturating_sub(self.wanted));
+                let wanted = usize::try_from(self.wanted).unwrap_or(usize::MAX);
+                let most = HELD_BYTES_MAX.saturating_add(wanted.saturating_mul(VOLT_BYTES));
+                if most < beside.held.len() {
                     let what = "its analog samples come far ahead of its levels".to_owned();
                     return Err(AcquireError::Malformed { what });
                 }
@@ -176,13 +242,39 @@ impl Intake {
             let found = search.find(&raw)?;
             let passed = found.unwrap_or(raw.len() / self.track.unit);
             self.passed += passed as u64;
+            self.before.keep(&raw[..passed * self.track.unit]);
             if found.is_none() {
                 return Ok(Vec::new());
             }
             self.search = None;
-            raw.drain(..passed * self.track.unit);
+            let mut kept = self.before.take();
+            self.begin((kept.len() / self.track.unit) as u64);
+            kept.extend_from_slice(&raw[passed * self.track.unit..]);
+            raw = kept;
         }
         Ok(self.track.bounded(raw))
+    }
+
+    /// The trigger has come, after so many samples that count.
+    fn begin(&mut self, before: u64) {
+        self.passed -= before;
+        let missing = self.wanted - before;
+        if missing > 0 {
+            self.track.shorten(missing);
+            if let Some(beside) = &mut self.beside {
+                beside.track.shorten(missing / beside.every);
+            }
+        }
+        let beside = self.beside.as_ref().map_or(0, |beside| beside.track.asked);
+        self.begun = Some(Begun {
+            before,
+            asked: [self.track.asked, beside],
+        });
+    }
+
+    /// Where the trigger lies, once after it has come.
+    pub(crate) fn begun(&mut self) -> Option<Begun> {
+        self.begun.take()
     }
 
     /// What is still waited for.
@@ -209,7 +301,7 @@ impl Intake {
 
 #[cfg(test)]
 mod tests {
-    use pod_protocol::capture::{Edge, Trigger};
+    use pod_protocol::capture::{Condition, Edge, Trigger};
 
     use super::*;
     use crate::wiring::Wiring;
@@ -236,6 +328,17 @@ mod tests {
     /// one ahead.
     #[test]
     fn both_kinds_begin_at_the_trigger_however_they_come() {
+        begin_at_the_trigger(0, 700, 300);
+    }
+
+    /// The same with samples before it: as many as wanted, or those that there were.
+    #[test]
+    fn both_kinds_have_what_came_before_the_trigger() {
+        begin_at_the_trigger(500, 700, 300);
+        begin_at_the_trigger(1_500, 2_000, 600);
+    }
+
+    fn begin_at_the_trigger(pre_samples: u64, asked: u64, asked_beside: u64) {
         let (count, rises) = (3_000_u16, 1_234);
         let levels: Vec<u8> = (0..count).map(|at| u8::from(at >= rises)).collect();
         let volts: Vec<u8> = (0..count)
@@ -243,16 +346,17 @@ mod tests {
             .collect();
         let wiring = Wiring::new(1, &[0]).unwrap();
         let trigger = Trigger {
-            channel: 1,
-            edge: Edge::Rising,
+            condition: Condition::edge(1, Edge::Rising),
             timeout_ms: 10_000,
+            pre_samples,
         };
         let mut random = fastrand::Rng::with_seed(1);
         for round in 0..200 {
             let is_triggered = round % 2 == 0;
             let search = is_triggered.then(|| Search::new(trigger, &wiring, 1_000).unwrap());
             let every = random.u64(1..5);
-            let mut intake = Intake::new(1, 700, search).beside(300, every);
+            let mut intake = Intake::new(1, asked, search).beside(asked_beside, every);
+            let mut begun = None;
             let (mut found, mut beside) = (Vec::new(), Vec::new());
             let mut rest = [&levels[..], &volts[..]];
             while intake.missing() > 0 {
@@ -261,15 +365,32 @@ mod tests {
                 rest[track] = later;
                 let bytes = now.to_vec();
                 let [one, other] = intake.push(Piece { track, bytes }).unwrap();
+                begun = intake.begun().or(begun);
                 found.extend(one.bytes);
                 beside.extend(other.bytes);
             }
-            let zero = if is_triggered { u64::from(rises) } else { 0 };
-            let first = usize::try_from(zero).unwrap();
-            assert_eq!(found, levels[first..][..700]);
+            let before = pre_samples.min(u64::from(rises));
+            let missing = pre_samples - before;
+            let (zero, asked, asked_beside) = match is_triggered {
+                true => {
+                    let beside = asked_beside - missing / every;
+                    (u64::from(rises) - before, asked - missing, beside)
+                }
+                false => (0, asked, asked_beside),
+            };
+            let expected = is_triggered.then_some(Begun {
+                before,
+                asked: [asked, asked_beside],
+            });
+            assert_eq!(begun, expected);
+            let (first, count) = (
+                usize::try_from(zero).unwrap(),
+                usize::try_from(asked).unwrap(),
+            );
+            assert_eq!(found, levels[first..][..count]);
             let (beside, _) = beside.as_chunks::<VOLT_BYTES>();
             #[expect(clippy::cast_precision_loss, reason = "small numbers")]
-            let expected = (0..300).map(|at| ((zero + at * every) as f32).to_le_bytes());
+            let expected = (0..asked_beside).map(|at| ((zero + at * every) as f32).to_le_bytes());
             assert_eq!(beside, Vec::from_iter(expected));
         }
     }

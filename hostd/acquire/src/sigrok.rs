@@ -174,6 +174,7 @@ impl Sigrok {
             fit: volts::fit(self.range_v),
             rates: shown.rates.clone(),
             samples_max: SAMPLES_MAX,
+            is_searched: shown.is_continuous,
         })
     }
 

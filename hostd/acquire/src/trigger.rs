@@ -1,46 +1,38 @@
 //! Looks for a trigger in what an instrument samples, where it cannot wait for one itself.
 
-use pod_protocol::capture::{Edge, Trigger};
+use pod_protocol::capture::{Matcher, Trigger};
 
+use crate::edges::Edges;
 use crate::error::AcquireError;
 use crate::wiring::Wiring;
-
-/// Samples that are looked at together.
-const CHUNK_SAMPLES: usize = 64;
 
 /// A search that goes on from piece to piece.
 #[derive(Debug)]
 pub(crate) struct Search {
     trigger: Trigger,
     unit: usize,
-    /// The byte of a sample, and the bit in it, that the channel is.
-    byte: usize,
-    bit: u8,
-    /// The level that has to come first, so that there is an edge.
-    before: Option<bool>,
-    level: bool,
+    /// The changes of the channels that the condition looks at.
+    edges: Edges,
+    matcher: Matcher,
+    /// Samples that were looked through.
+    passed: u64,
     /// Samples that may still pass.
     left: u64,
 }
 
 impl Search {
-    /// A search in samples of this wiring and rate. `None` where the channel is wired to nothing.
+    /// A search in samples of this wiring and rate. `None` where a channel is wired to nothing.
     pub(crate) fn new(trigger: Trigger, wiring: &Wiring, rate_hz: u64) -> Option<Self> {
-        let bit = wiring.bit(trigger.channel)?;
-        let (before, level) = match trigger.edge {
-            Edge::Rising => (Some(false), true),
-            Edge::Falling => (Some(true), false),
-            Edge::High => (None, true),
-            Edge::Low => (None, false),
-        };
+        let Trigger { condition, .. } = trigger;
+        wiring.bit(condition.channel())?;
+        wiring.bit(condition.last_channel())?;
         let left = u64::from(trigger.timeout_ms).saturating_mul(rate_hz) / 1_000;
         Some(Self {
             trigger,
             unit: wiring.unit(),
-            byte: bit / 8,
-            bit: 1 << (bit % 8),
-            before,
-            level,
+            edges: Edges::new(wiring.only(condition.channels())),
+            matcher: Matcher::new(condition, rate_hz),
+            passed: 0,
             // The first sample may be the one.
             left: left.max(1),
         })
@@ -58,52 +50,24 @@ impl Search {
     pub(crate) fn find(&mut self, raw: &[u8]) -> Result<Option<usize>, AcquireError> {
         let samples = raw.len() / self.unit;
         let left = usize::try_from(self.left).unwrap_or(usize::MAX);
-        let within = &raw[..samples.min(left) * self.unit];
-        let found = self.position(within);
-        if found.is_none() && left <= samples {
+        let within = samples.min(left);
+        let changes = self.edges.of(&raw[..within * self.unit], self.passed);
+        let end = self.passed + within as u64;
+        let met = self.matcher.block(&changes, end);
+        if met.is_none() && left <= samples {
             return Err(self.timeout());
         }
-        self.left -= samples.min(left) as u64;
-        Ok(found)
+        let found = met.map(|at| at.saturating_sub(self.passed));
+        self.passed = end;
+        self.left -= within as u64;
+        Ok(found.map(|at| usize::try_from(at).unwrap_or(usize::MAX).min(samples)))
     }
 
     /// The trigger did not come.
     pub(crate) fn timeout(&self) -> AcquireError {
         AcquireError::TriggerTimeout {
-            channel: self.trigger.channel,
-            edge: self.trigger.edge,
-            timeout_ms: self.trigger.timeout_ms,
+            trigger: self.trigger,
         }
-    }
-
-    fn position(&mut self, raw: &[u8]) -> Option<usize> {
-        let mut from = 0;
-        if let Some(before) = self.before {
-            from = self.level_in(raw, before)?;
-            self.before = None;
-        }
-        let found = self.level_in(&raw[from * self.unit..], self.level)?;
-        Some(from + found)
-    }
-
-    /// The first sample in which the channel has this level.
-    fn level_in(&self, raw: &[u8], level: bool) -> Option<usize> {
-        let flip = if level { 0 } else { self.bit };
-        let has = |sample: &[u8]| (sample[self.byte] ^ flip) & self.bit != 0;
-        let mut skipped = 0;
-        if self.unit == 1 {
-            let (chunks, _) = raw.as_chunks::<CHUNK_SAMPLES>();
-            let any = |chunk: &[u8; CHUNK_SAMPLES]| {
-                let bits = chunk
-                    .iter()
-                    .fold(0, |bits, byte| bits | ((byte ^ flip) & self.bit));
-                bits != 0
-            };
-            let still = chunks.iter().position(any).unwrap_or(chunks.len());
-            skipped = still * CHUNK_SAMPLES;
-        }
-        let mut rest = raw[skipped * self.unit..].chunks_exact(self.unit);
-        rest.position(has).map(|place| skipped + place)
     }
 }
 
@@ -111,14 +75,16 @@ impl Search {
 mod tests {
     use super::*;
 
+    use pod_protocol::capture::{Condition, Edge, Length};
+
     const RATE_HZ: u64 = 1_000_000;
 
     fn search(edge: Edge, unit: usize, timeout_ms: u32) -> Search {
         let wiring = Wiring::new(unit, &[0, 8 * unit - 3]).unwrap();
         let trigger = Trigger {
-            channel: 2,
-            edge,
+            condition: Condition::edge(2, edge),
             timeout_ms,
+            pre_samples: 0,
         };
         Search::new(trigger, &wiring, RATE_HZ).unwrap()
     }
@@ -174,6 +140,52 @@ mod tests {
     }
 
     #[test]
+    fn other_conditions_are_met_in_pieces_too() {
+        let pulse = |length| Condition::Pulse {
+            channel: 2,
+            is_high: true,
+            length,
+        };
+        let level = Condition::Level {
+            channel: 2,
+            is_high: false,
+            for_ns: 2_000,
+        };
+        for (condition, levels, expected) in [
+            (pulse(Length::ShorterThan(3_000)), "##__###__##_", 11),
+            (pulse(Length::LongerThan(2_000)), "###_##_####", 9),
+            (level, "#_#__#___#", 8),
+        ] {
+            let trigger = Trigger {
+                condition,
+                timeout_ms: 1_000,
+                pre_samples: 0,
+            };
+            for unit in [1, 2, 3] {
+                let wiring = Wiring::new(unit, &[0, 8 * unit - 3]).unwrap();
+                let raw = drawn(levels, unit);
+                let mut search = Search::new(trigger, &wiring, RATE_HZ).unwrap();
+                assert_eq!(search.find(&raw).unwrap(), Some(expected), "{levels}");
+                let mut pieces = Search::new(trigger, &wiring, RATE_HZ).unwrap();
+                let each = raw.chunks(unit).map(|piece| pieces.find(piece).unwrap());
+                let found = each.into_iter().position(|found| found.is_some());
+                assert_eq!(found, Some(expected), "{levels}, in pieces");
+            }
+        }
+        // A pattern needs all of its channels.
+        let trigger = Trigger {
+            condition: Condition::Pattern {
+                channels: 0b101,
+                levels: 0,
+            },
+            timeout_ms: 1,
+            pre_samples: 0,
+        };
+        let wiring = Wiring::new(1, &[0, 1]).unwrap();
+        assert!(Search::new(trigger, &wiring, RATE_HZ).is_none());
+    }
+
+    #[test]
     fn time_is_the_instruments() {
         // A millisecond has a thousand samples.
         let mut search_ = search(Edge::High, 1, 1);
@@ -188,9 +200,9 @@ mod tests {
         assert_eq!(search_.find(&drawn("#", 1)).unwrap(), Some(0));
         let slow = Wiring::new(1, &[0]).unwrap();
         let trigger = Trigger {
-            channel: 1,
-            edge: Edge::High,
+            condition: Condition::edge(1, Edge::High),
             timeout_ms: 1,
+            pre_samples: 0,
         };
         // Less than a sample long: the first one decides.
         let mut search_ = Search::new(trigger, &slow, 1).unwrap();

@@ -25,19 +25,32 @@ impl Wiring {
         if !fits {
             return None;
         }
-        let mut tables = vec![[0; 256]; unit];
-        for (channel, bit) in bits.iter().enumerate() {
+        let all = Self {
+            unit,
+            mask: 0,
+            tables: Vec::new(),
+            bits: bits.to_vec(),
+        };
+        Some(all.only(u16::MAX))
+    }
+
+    /// The same for some of its channels, given as a word: the others are low, and nothing that they do matters.
+    pub(crate) fn only(&self, channels: u16) -> Self {
+        let (mut tables, mut mask) = (vec![[0; 256]; self.unit], 0);
+        let wired = self.bits.iter().enumerate();
+        for (channel, bit) in wired.filter(|(channel, _)| channels >> channel & 1 == 1) {
+            mask |= 1 << bit;
             for (value, word) in tables[bit / 8].iter_mut().enumerate() {
                 let is_high = value >> (bit % 8) & 1 == 1;
                 *word |= u16::from(is_high) << channel;
             }
         }
-        Some(Self {
-            unit,
-            mask: bits.iter().fold(0, |mask, bit| mask | 1 << bit),
+        Self {
+            unit: self.unit,
+            mask,
             tables,
-            bits: bits.to_vec(),
-        })
+            bits: self.bits.clone(),
+        }
     }
 
     /// Bytes of a sample.
@@ -88,6 +101,8 @@ mod tests {
         assert_eq!(wiring.mask(), 0b10_0000_1001);
         assert_eq!(wiring.bit(1), Some(9));
         assert_eq!([wiring.bit(0), wiring.bit(4)], [None, None]);
+        let some = wiring.only(0b101);
+        assert_eq!((some.word(0xFFFF), some.mask()), (0b101, 0b10_0000_1000));
     }
 
     #[test]

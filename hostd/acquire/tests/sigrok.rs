@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use acquire::{
     AcquireError, Beside, Capture, Input, Instrument, Rates, Request, Sigrok, SigrokSettings,
 };
-use pod_protocol::capture::{Edge, Frame, Trigger};
+use pod_protocol::capture::{Condition, Edge, Frame, Trigger};
 
 /// The samples that this driver makes unless it is told otherwise: a pattern of 64, which spells "sigrok".
 const RATE_HZ: f64 = 1e6;
@@ -56,9 +56,9 @@ fn request(input: Input, samples: u64, trigger: Option<(u8, Edge, u32)>) -> Requ
         samples,
         rate_hz: RATE_HZ,
         trigger: trigger.map(|(channel, edge, timeout_ms)| Trigger {
-            channel,
-            edge,
+            condition: Condition::edge(channel, edge),
             timeout_ms,
+            pre_samples: 0,
         }),
     }
 }

@@ -31,21 +31,6 @@ impl Args<'_> {
         self.value(field).map(read).transpose()
     }
 
-    /// An object.
-    pub(crate) fn object(
-        &self,
-        field: &'static str,
-    ) -> Result<Option<&Map<String, Value>>, Refuse> {
-        let want = "an object";
-        match self.value(field) {
-            None => Ok(None),
-            Some(value) => value
-                .as_object()
-                .map(Some)
-                .ok_or(Refuse::Bad { field, want }),
-        }
-    }
-
     /// An integer in a range.
     pub(crate) fn int(
         &self,

@@ -2,7 +2,8 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use pod_protocol::{CAPTURE_DUAL, UART_PARITY};
+use pod_protocol::capture::ConditionKind;
+use pod_protocol::{CAPTURE_DUAL, CAPTURE_PRE, UART_PARITY};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -24,7 +25,15 @@ impl Parts {
         offer(Part::Uart, &["uart"]);
         offer(Part::Power, &["power"]);
         offer(Part::Probe, &["swd", "nrst_pin"]);
-        offer(Part::Logic, &["la", "capture_trigger"]);
+        offer(Part::Logic, &["la", ConditionKind::Edge.capability()]);
+        let facts = self.logic.as_ref().and_then(|logic| logic.facts());
+        if facts.is_some_and(|facts| facts.is_searched) {
+            offer(Part::Logic, &[CAPTURE_PRE]);
+            offer(
+                Part::Logic,
+                &ConditionKind::FURTHER.map(ConditionKind::capability),
+            );
+        }
         offer(Part::Analog, &["analog", "scope", "capture_b64"]);
         let both = self.logic.as_ref().zip(self.analog.as_ref());
         if both.is_some_and(|(logic, analog)| logic.is_one_with(analog)) {

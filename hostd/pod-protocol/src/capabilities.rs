@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::capture::ConditionKind;
 use crate::chunk::raw;
 use crate::parity::{Parity, UART_PARITY};
 use crate::{DEEP_REPLAY_SAMPLES_MAX, LA_CHANNELS, LA_SAMPLES_MAX};
@@ -27,6 +28,9 @@ const NOMINAL_FIT: (f64, f64) = (65.788_9, -0.001_003_762);
 
 /// How a bench says that its logic channels and its analog input are of one instrument.
 pub const CAPTURE_DUAL: &str = "capture_dual";
+
+/// The feature of a pod that keeps samples before a trigger.
+pub const CAPTURE_PRE: &str = "capture_pre";
 
 /// Why a bench refuses to capture both from one instant.
 pub const TWO_INSTRUMENTS: &str = "the logic channels and the analog input of this bench are two instruments, which sample \
@@ -69,6 +73,14 @@ pub struct Capabilities {
     pub la_max_samples: Option<u64>,
     /// Captures can wait for a trigger.
     pub capture_trigger: Option<bool>,
+    /// Captures can have samples before their trigger.
+    pub capture_pre_samples: Option<bool>,
+    /// Triggers can be pulses by their length.
+    pub trigger_pulse: Option<bool>,
+    /// Triggers can be patterns of several channels.
+    pub trigger_pattern: Option<bool>,
+    /// Triggers can be levels for a time.
+    pub trigger_level: Option<bool>,
     /// UART proxy.
     pub uart: Option<bool>,
     /// Debug probe.
@@ -143,7 +155,11 @@ impl Capabilities {
             la_max_samples: known_board
                 .then_some(LA_SAMPLES_MAX)
                 .or_else(|| told("la_max_samples")),
-            capture_trigger: has(&["capture_trigger"]),
+            capture_trigger: has(&[ConditionKind::Edge.capability()]),
+            capture_pre_samples: has(&[CAPTURE_PRE]),
+            trigger_pulse: has(&[ConditionKind::Pulse.capability()]),
+            trigger_pattern: has(&[ConditionKind::Pattern.capability()]),
+            trigger_level: has(&[ConditionKind::Level.capability()]),
             uart: has(&["uart", "serial"]),
             cmsis_dap: has(&["swd"]),
             can: has(&["can"]),
@@ -168,6 +184,16 @@ impl Capabilities {
 }
 
 impl Capabilities {
+    /// Whether it has triggers of this kind; `None` if it does not say.
+    pub fn has_trigger(&self, kind: ConditionKind) -> Option<bool> {
+        match kind {
+            ConditionKind::Edge => self.capture_trigger,
+            ConditionKind::Pulse => self.trigger_pulse,
+            ConditionKind::Pattern => self.trigger_pattern,
+            ConditionKind::Level => self.trigger_level,
+        }
+    }
+
     /// Why `what` is not there, as a sentence; on a bench of parts, `part` gives it.
     pub fn lack(&self, what: &str, part: &str) -> String {
         let away = self.missing.iter().find(|missing| missing.part == part);

@@ -4,12 +4,19 @@ use serde_json::{Map, Value, json};
 
 mod assembly;
 mod check;
+mod matcher;
+mod trigger;
 
 pub use assembly::{Assembly, AssemblyError};
 pub use check::RequestError;
+pub use matcher::Matcher;
+pub use trigger::{Condition, ConditionError, ConditionKind, Edge, Length, Trigger};
 
 use crate::chunk::raw;
 use crate::rates;
+
+/// The field that asks for samples before the trigger.
+pub const PRE_SAMPLES: &str = "pre_samples";
 
 /// What to capture. Rates are the requested ones, in MHz; the stream gives the achieved ones.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,53 +105,6 @@ impl AdcSource {
     }
 }
 
-/// What starts a capture. The instant at which it is met becomes sample 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Trigger {
-    /// LA channel, 1 to 14, whatever its function.
-    pub channel: u8,
-    /// The condition.
-    pub edge: Edge,
-    /// How long to wait, 1 to 600,000 ms.
-    pub timeout_ms: u32,
-}
-
-/// A trigger's condition. Levels that already hold are met at once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Edge {
-    /// Low to high.
-    Rising,
-    /// High to low.
-    Falling,
-    /// High level.
-    High,
-    /// Low level.
-    Low,
-}
-
-impl Edge {
-    /// Reads `rising`, `falling`, `high` or `low`.
-    pub fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "rising" => Some(Self::Rising),
-            "falling" => Some(Self::Falling),
-            "high" => Some(Self::High),
-            "low" => Some(Self::Low),
-            _ => None,
-        }
-    }
-
-    /// The protocol's name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Rising => "rising",
-            Self::Falling => "falling",
-            Self::High => "high",
-            Self::Low => "low",
-        }
-    }
-}
-
 /// Samples of a capture as they arrive, in order. In a dual capture the ADC frames come first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Frame {
@@ -197,11 +157,12 @@ impl CaptureRequest {
         };
         let command = command.as_object_mut().expect("built as an object");
         if let Some(trigger) = self.trigger() {
-            command.insert(
-                "trigger".to_owned(),
-                json!({"la": trigger.channel, "edge": trigger.edge.name()}),
-            );
+            command.insert("trigger".to_owned(), trigger.condition.to_value());
             command.insert("trigger_timeout_ms".to_owned(), trigger.timeout_ms.into());
+            // A pod without the capability is asked in the words that it knows.
+            if trigger.pre_samples > 0 {
+                command.insert(PRE_SAMPLES.to_owned(), trigger.pre_samples.into());
+            }
         }
         std::mem::take(command)
     }
@@ -236,6 +197,17 @@ impl CaptureRequest {
                 ..
             } => (*adc_samples, *la_samples),
         }
+    }
+
+    /// How many of its samples it wants before the trigger: of the logic analyzer, or of the ADC alone.
+    pub fn pre_samples(&self) -> u64 {
+        self.trigger().map_or(0, |trigger| trigger.pre_samples)
+    }
+
+    /// Most of them that it can have: samples of both kinds reach the instant of the trigger.
+    pub fn pre_samples_max(&self) -> u64 {
+        let dividers = (self.adc_divider(), self.la_divider());
+        rates::pre_samples_max(self.samples(), dividers)
     }
 
     /// The ADC divider the pod will use, which is also the rate when the reply names none.

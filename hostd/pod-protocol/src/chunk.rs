@@ -29,6 +29,8 @@ pub struct Chunk {
     pub la_rate_hz: Option<f64>,
     /// What the trigger did, if this packet says so.
     pub trigger: Option<TriggerReport>,
+    /// How a capture with samples before its trigger turned out, if this packet says so.
+    pub extent: Option<Extent>,
     /// Whether another packet follows.
     pub more: bool,
 }
@@ -62,6 +64,28 @@ pub struct TriggerReport {
     pub edge: String,
     /// Whether it fired.
     pub fired: bool,
+}
+
+/// How a capture with samples before its trigger turned out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Extent {
+    /// The sample at which the trigger was met: of the logic analyzer, or of the ADC alone.
+    pub trigger_sample: u64,
+    /// Samples of the ADC; fewer than asked for if the trigger came early.
+    pub adc_samples: u64,
+    /// Samples of the logic analyzer.
+    pub la_samples: u64,
+}
+
+impl Extent {
+    /// The fields of a capture's first line that say it.
+    pub fn fields(self) -> [(&'static str, u64); 3] {
+        [
+            ("trigger_sample", self.trigger_sample),
+            ("adc_samples", self.adc_samples),
+            ("la_samples", self.la_samples),
+        ]
+    }
 }
 
 /// The content of a capture line.
@@ -106,6 +130,11 @@ struct RawChunk {
     adc_rate_hz: Option<f64>,
     la_rate_hz: Option<f64>,
     trigger: Option<TriggerReport>,
+    trigger_sample: Option<u64>,
+    #[serde(default)]
+    adc_samples: u64,
+    #[serde(default)]
+    la_samples: u64,
     #[serde(default)]
     more: bool,
 }
@@ -143,6 +172,11 @@ pub fn parse(line: &[u8]) -> Result<CaptureLine, ChunkError> {
         adc_rate_hz: raw.adc_rate_hz.filter(positive),
         la_rate_hz: raw.la_rate_hz.filter(positive),
         trigger: raw.trigger,
+        extent: raw.trigger_sample.map(|trigger_sample| Extent {
+            trigger_sample,
+            adc_samples: raw.adc_samples,
+            la_samples: raw.la_samples,
+        }),
         more: raw.more,
     }))
 }

@@ -33,7 +33,9 @@ mod reply;
 pub mod usb;
 pub mod verbs;
 
-pub use capabilities::{AdcFit, CAPTURE_DUAL, Capabilities, MissingPart, TWO_INSTRUMENTS};
+pub use capabilities::{
+    AdcFit, CAPTURE_DUAL, CAPTURE_PRE, Capabilities, MissingPart, TWO_INSTRUMENTS,
+};
 pub use parity::{Parity, UART_PARITY};
 pub use refusal::{Refusal, RefusalKind, missing_part, no_parts, parts_in};
 pub use reply::{Reply, ReplyError};
@@ -84,6 +86,9 @@ pub const CAPTURE_SECONDS_MAX: u64 = 3_600;
 
 /// Longest wait for a trigger, in milliseconds.
 pub const TRIGGER_TIMEOUT_MS_MAX: u32 = 600_000;
+
+/// Longest time in a trigger's condition, in nanoseconds: that of the longest wait.
+pub const TRIGGER_NS_MAX: u64 = TRIGGER_TIMEOUT_MS_MAX as u64 * 1_000_000;
 
 /// Most samples of a `measure`.
 pub const MEASURE_SAMPLES_MAX: u64 = 2_048;

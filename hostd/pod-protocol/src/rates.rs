@@ -109,6 +109,20 @@ pub fn first_sample_at(ns: u64, divider: u32) -> u64 {
         .expect("sample times grow without bound")
 }
 
+/// Most samples that may come before the trigger of a capture of so many ADC and LA samples, at these dividers: of the LA,
+/// or of the ADC alone. Samples of both kinds reach the instant of the trigger.
+pub fn pre_samples_max(
+    (adc_samples, la_samples): (u64, u64),
+    (adc_divider, la_divider): (u32, u32),
+) -> u64 {
+    if la_samples == 0 || adc_samples == 0 {
+        return (la_samples + adc_samples).saturating_sub(1);
+    }
+    let adc_ns = sample_ns(adc_samples, adc_divider);
+    let within = first_sample_at(adc_ns, la_divider).saturating_sub(1);
+    within.min(la_samples - 1)
+}
+
 #[allow(
     clippy::cast_precision_loss,
     reason = "clock frequencies are far below 2^52"

@@ -28,7 +28,7 @@ const EDGES_AT_ONCE: u64 = 1 << 16;
 pub(crate) async fn run<S: Stream>(
     shared: &Arc<Shared>,
     client: &mut Client<S>,
-    plan: Plan,
+    mut plan: Plan,
 ) -> Result<(), Gone> {
     let hold = match Hold::take(shared) {
         Ok(hold) => hold,
@@ -41,7 +41,7 @@ pub(crate) async fn run<S: Stream>(
     };
     let t0_ns = {
         let started = tokio::select! {
-            started = start(shared, &plan, hold.since_ns()) => started,
+            started = start(shared, &mut plan, hold.since_ns()) => started,
             () = client.closed() => return Err(Gone),
         };
         match started {
@@ -120,19 +120,19 @@ impl Drop for Staged<'_> {
     }
 }
 
-/// Finds the first instant of the capture, and starts there what was armed for it.
-async fn start(shared: &Arc<Shared>, plan: &Plan, armed_ns: u64) -> Result<u64, Refuse> {
-    let t0_ns = match plan.trigger {
+/// Finds the first instant of the capture. What was armed for it starts there, or at its trigger.
+async fn start(shared: &Arc<Shared>, plan: &mut Plan, armed_ns: u64) -> Result<u64, Refuse> {
+    let met_ns = match plan.trigger {
         Some(trigger) => trigger::wait(shared, trigger, armed_ns).await?,
         None => armed_ns,
     };
     shared.with(|world, _| {
-        world.converters.dac.capture_starts(t0_ns);
+        world.converters.dac.capture_starts(met_ns);
         if let Some(after_us) = plan.stop_dac_after_us {
-            world.converters.dac.freeze(t0_ns + after_us * 1_000);
+            world.converters.dac.freeze(met_ns + after_us * 1_000);
         }
     });
-    Ok(t0_ns)
+    Ok(plan.begin(armed_ns, met_ns))
 }
 
 fn la_render(digital: &Digital, part: Part, t0_ns: u64) -> LaRender {

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use pod_protocol::CAPTURE_PRE;
+use pod_protocol::capture::ConditionKind;
 use pod_protocol::chunk::raw;
 
 /// A firmware version. Below [`CURRENT`](Self::CURRENT) the pod lacks what came later: its
@@ -25,7 +27,14 @@ struct Arrival {
 const ARRIVALS: [Arrival; 7] = [
     Arrival {
         since: Firmware::new(3, 9, 4),
-        caps: &["cal_dmm", raw::CAPABILITY],
+        caps: &[
+            "cal_dmm",
+            raw::CAPABILITY,
+            CAPTURE_PRE,
+            ConditionKind::Pulse.capability(),
+            ConditionKind::Pattern.capability(),
+            ConditionKind::Level.capability(),
+        ],
         verbs: &[],
     },
     Arrival {

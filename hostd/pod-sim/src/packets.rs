@@ -8,7 +8,7 @@ use pod_protocol::capture::Trigger;
 use pod_protocol::chunk::{self, raw};
 use pod_protocol::connection::Stream;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::PACKET_SAMPLES_MAX;
 use super::client::{Client, Gone};
@@ -83,9 +83,8 @@ impl Packet {
 
     /// Adds the trigger that fired.
     pub(crate) fn trigger(&mut self, trigger: Option<Trigger>) {
-        if let Some(Trigger { channel, edge, .. }) = trigger {
-            let report = json!({"la": channel, "edge": edge.name(), "fired": true});
-            self.field("trigger", &report);
+        if let Some(trigger) = trigger {
+            self.field("trigger", &trigger.report());
         }
     }
 

@@ -1,6 +1,7 @@
 //! Captures as requested: the fields of the three commands, their limits and refusals.
 
-use pod_protocol::capture::{Edge, Trigger};
+use pod_protocol::capture::{Condition, PRE_SAMPLES, Trigger};
+use pod_protocol::chunk::Extent;
 use pod_protocol::{
     ADC_SINGLE_SAMPLES_MAX, CAPTURE_SECONDS_MAX, DUAL_BYTES_PER_S_MAX, DUAL_SAMPLES_MAX,
     LA_SAMPLES_MAX, SAMPLE_BYTES, TRIGGER_TIMEOUT_MS_MAX, rates,
@@ -48,6 +49,8 @@ pub(crate) struct Plan {
     pub(crate) adc: Option<Part>,
     pub(crate) la: Option<Part>,
     pub(crate) trigger: Option<Trigger>,
+    /// How it turned out, once its trigger was met, if it wants samples before that.
+    extent: Option<Extent>,
     pub(crate) stop_dac_after_us: Option<u64>,
     pub(crate) encoding: Encoding,
     /// Whether the reply names the rates; that of a single shot does not.
@@ -119,6 +122,7 @@ impl Plan {
             adc,
             la,
             trigger: None,
+            extent: None,
             stop_dac_after_us: None,
             encoding: Encoding::Text,
             tells_rates: true,
@@ -126,10 +130,80 @@ impl Plan {
     }
 
     fn with_options(mut self, args: &Args<'_>) -> Result<Self, Refuse> {
-        self.trigger = trigger(args)?;
+        self.trigger = self.trigger(args)?;
         self.stop_dac_after_us = args.uint("stop_dac_after_us", 0..=3_600_000_000)?;
         self.encoding = Encoding::asked(args)?;
         Ok(self)
+    }
+
+    /// Reads `trigger`, `trigger_timeout_ms` and `pre_samples`.
+    fn trigger(&self, args: &Args<'_>) -> Result<Option<Trigger>, Refuse> {
+        let pre_samples: Option<u64> = args.uint(PRE_SAMPLES, 0..=i64::MAX)?;
+        let pre_samples = pre_samples.unwrap_or(0);
+        if !args.has("trigger") {
+            return match pre_samples {
+                0 => Ok(None),
+                _ => Err(Refuse::Bad {
+                    field: PRE_SAMPLES,
+                    want: "a trigger beside it",
+                }),
+            };
+        }
+        let asked = &args.0["trigger"];
+        if let Some(fields) = asked.as_object() {
+            // The range of a channel is said as everywhere.
+            Args(fields).la("la")?;
+        }
+        let condition = Condition::from_value(asked);
+        let condition = condition.map_err(|error| Refuse::Bad {
+            field: error.field,
+            want: error.want,
+        })?;
+        let timeout_ms = args.uint("trigger_timeout_ms", 1..=i64::from(TRIGGER_TIMEOUT_MS_MAX))?;
+        let divider = |part: Option<Part>| part.map_or(1, |part| part.divider);
+        let dividers = (divider(self.adc), divider(self.la));
+        let most = rates::pre_samples_max(self.samples(), dividers);
+        if most < pre_samples {
+            return Err(Refuse::OutOfRange {
+                field: PRE_SAMPLES,
+                min: 0,
+                max: i64::try_from(most).unwrap_or(i64::MAX),
+            });
+        }
+        Ok(Some(Trigger {
+            condition,
+            timeout_ms: timeout_ms.unwrap_or(DEFAULT_TIMEOUT_MS),
+            pre_samples,
+        }))
+    }
+
+    /// Places the trigger, which was met at `met_ns` after a wait since `armed_ns`: returns when sample 0 is. If fewer
+    /// samples than asked for fit between the two, the capture has so many fewer.
+    pub(crate) fn begin(&mut self, armed_ns: u64, met_ns: u64) -> u64 {
+        let wanted = self.trigger.map_or(0, |trigger| trigger.pre_samples);
+        let Some(base) = self.la.or(self.adc).filter(|_| wanted > 0) else {
+            return met_ns;
+        };
+        let since_ns = met_ns.saturating_sub(armed_ns);
+        let fit = rates::first_sample_at(since_ns + 1, base.divider) - 1;
+        let before = wanted.min(fit);
+        let before_ns = rates::sample_ns(before, base.divider);
+        let missing_ns = rates::sample_ns(wanted, base.divider) - before_ns;
+        let is_both = self.la.is_some();
+        if let Some(base) = self.la.as_mut().or(self.adc.as_mut()) {
+            base.samples -= wanted - before;
+        }
+        if let Some(beside) = self.adc.as_mut().filter(|_| is_both) {
+            let missing = rates::first_sample_at(missing_ns + 1, beside.divider) - 1;
+            beside.samples = beside.samples.saturating_sub(missing).max(1);
+        }
+        let (adc_samples, la_samples) = self.samples();
+        self.extent = Some(Extent {
+            trigger_sample: before,
+            adc_samples,
+            la_samples,
+        });
+        met_ns - before_ns
     }
 
     pub(crate) fn duration_ns(&self) -> u64 {
@@ -153,6 +227,8 @@ impl Plan {
         if self.adc.is_some() {
             head.push(("bits", json!(16)));
         }
+        let extent = self.extent.iter().flat_map(|extent| extent.fields());
+        head.extend(extent.map(|(name, samples)| (name, json!(samples))));
         if !self.tells_rates {
             return head;
         }
@@ -182,28 +258,4 @@ fn some_part(samples: u64, divider: u32) -> Result<Option<Part>, Refuse> {
 )]
 fn whole(value: f64) -> u64 {
     value.ceil() as u64
-}
-
-/// Reads `trigger` and `trigger_timeout_ms`.
-fn trigger(args: &Args<'_>) -> Result<Option<Trigger>, Refuse> {
-    let Some(value) = args.0.get("trigger").filter(|value| !value.is_null()) else {
-        return Ok(None);
-    };
-    let fields = value.as_object().ok_or(Refuse::Bad {
-        field: "trigger",
-        want: "an object",
-    })?;
-    let fields = Args(fields);
-    let channel = fields.la("la")?.ok_or(Refuse::Missing { field: "la" })?;
-    let edge = fields.text("edge")?.unwrap_or("rising");
-    let edge = Edge::from_name(edge).ok_or(Refuse::Bad {
-        field: "edge",
-        want: "rising, falling, high or low",
-    })?;
-    let timeout_ms = args.uint("trigger_timeout_ms", 1..=i64::from(TRIGGER_TIMEOUT_MS_MAX))?;
-    Ok(Some(Trigger {
-        channel,
-        edge,
-        timeout_ms: timeout_ms.unwrap_or(DEFAULT_TIMEOUT_MS),
-    }))
 }

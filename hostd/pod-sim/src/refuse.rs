@@ -1,6 +1,7 @@
 //! All refusals of the simulated pod, with the messages that clients classify.
 
 use pod_protocol::DUAL_BYTES_PER_S_MAX;
+use pod_protocol::capture::Trigger;
 
 /// A refusal; its `Display` is the `message` of the reply.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -70,12 +71,8 @@ pub(crate) enum Refuse {
     NotOutput { la: u8 },
     #[error("dir_la must differ from la")]
     SameStepPins,
-    #[error("trigger timeout: no {edge} edge on LA{la} within {timeout_ms} ms")]
-    TriggerTimeout {
-        edge: &'static str,
-        la: u8,
-        timeout_ms: u32,
-    },
+    #[error("{}", trigger.timeout_text())]
+    TriggerTimeout { trigger: Trigger },
     #[error("a capture needs samples")]
     NoSamples,
     #[error("{samples} samples exceed the limit of {limit}")]

@@ -1,7 +1,8 @@
 //! What the simulated pod reports about itself.
 
-use pod_protocol::Capabilities;
+use pod_protocol::capture::ConditionKind;
 use pod_protocol::chunk::raw;
+use pod_protocol::{CAPTURE_PRE, Capabilities};
 use serde_json::{Map, Value, json};
 
 use super::analog::Input;
@@ -14,14 +15,18 @@ const BOARD: &str = "stm32h563";
 const FULL_SCALE_MV: u32 = 4096;
 
 /// Present on every board.
-const CAPS: [&str; 20] = [
+const CAPS: [&str; 24] = [
     "signal",
     "la",
     "gpio",
     "power",
     "la_pins",
     "gpio_read",
-    "capture_trigger",
+    ConditionKind::Edge.capability(),
+    ConditionKind::Pulse.capability(),
+    ConditionKind::Pattern.capability(),
+    ConditionKind::Level.capability(),
+    CAPTURE_PRE,
     "capture_b64",
     raw::CAPABILITY,
     "command",

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pod_protocol::chunk::{CaptureLine, Payload, parse};
+use pod_protocol::chunk::{CaptureLine, Extent, Payload, parse};
 use pod_protocol::connection::lines::Lines;
 use pod_protocol::connection::{BoxedStream, Transport};
 use pod_protocol::{REPLY_LINE_BYTES_MAX, REQUEST_LINE_BYTES_MAX};
@@ -25,6 +25,7 @@ pub(crate) struct Captured {
     pub(crate) la_rate_hz: f64,
     pub(crate) packets: usize,
     pub(crate) trigger: bool,
+    pub(crate) extent: Option<Extent>,
 }
 
 pub(crate) fn bench(config: SimConfig) -> Arc<SimPod> {
@@ -113,6 +114,7 @@ impl Client {
             captured.packets += 1;
             captured.adc_rate_hz = chunk.adc_rate_hz.unwrap_or(captured.adc_rate_hz);
             captured.la_rate_hz = chunk.la_rate_hz.unwrap_or(captured.la_rate_hz);
+            captured.extent = chunk.extent.or(captured.extent);
             captured.trigger |= chunk.trigger.is_some_and(|trigger| trigger.fired);
             match chunk.payload {
                 Payload::Dense(counts) => captured.adc.extend(counts),

@@ -1,18 +1,20 @@
-//! Waiting for a level or an edge on a channel, to the exact instant and without polling: the known
+//! Waiting for a condition on channels, to the exact instant and without polling: the known
 //! future is searched, and searched again when a command may have changed it.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use pod_protocol::capture::{Edge, Trigger};
+use pod_protocol::capture::{Matcher, Trigger};
 
 use super::digital::Digital;
-use super::pins::bit;
 use super::refuse::Refuse;
 use super::shared::Shared;
 
 /// How far into the future a search goes at once; recordings never end, so there must be a bound.
 const SEARCH_NS: u64 = 100_000_000;
+
+/// Ticks of a second, in which the condition is looked for.
+const TICKS_HZ: u64 = 1_000_000_000;
 
 /// Waits for the condition from `armed_ns` on; returns its instant.
 pub(crate) async fn wait(
@@ -22,7 +24,7 @@ pub(crate) async fn wait(
 ) -> Result<u64, Refuse> {
     let deadline_ns = armed_ns + u64::from(trigger.timeout_ms) * 1_000_000;
     let mut from_ns = armed_ns;
-    let mut first = true;
+    let mut matcher = Matcher::new(trigger.condition, TICKS_HZ);
     loop {
         // Listening starts before the search, so that no change falls between the two.
         let mut changed = std::pin::pin!(shared.changed().notified());
@@ -34,16 +36,14 @@ pub(crate) async fn wait(
         });
         let ahead_ns = target_wake_ns.map_or(SEARCH_NS, |_| 0);
         let to_ns = (shared.now_ns().max(from_ns) + ahead_ns).min(deadline_ns);
-        let found = shared.with(|world, _| search(&world.digital, trigger, from_ns..=to_ns, first));
+        // What lies ahead may still change, so it is looked at without being kept.
+        let mut ahead = matcher.clone();
+        let found = shared.with(|world, _| search(&world.digital, &mut ahead, from_ns..=to_ns));
         let now_ns = shared.now_ns();
         match found {
             Some(at_ns) if at_ns <= now_ns => return Ok(at_ns),
             None if now_ns >= deadline_ns => {
-                return Err(Refuse::TriggerTimeout {
-                    edge: trigger.edge.name(),
-                    la: trigger.channel,
-                    timeout_ms: trigger.timeout_ms,
-                });
+                return Err(Refuse::TriggerTimeout { trigger });
             }
             _ => {}
         }
@@ -53,41 +53,30 @@ pub(crate) async fn wait(
             () = changed => false,
             () = shared.sleep_until(found.unwrap_or(wake_ns)) => true,
         };
-        if elapsed && found.is_none() {
+        if elapsed && found.is_none() && from_ns < to_ns {
             // Nothing found up to here, and the past cannot change; the current instant still can.
-            from_ns = to_ns - 1;
-            first = false;
+            let past = from_ns..=to_ns - 1;
+            if let Some(at_ns) = shared.with(|world, _| search(&world.digital, &mut matcher, past))
+            {
+                return Ok(at_ns);
+            }
+            from_ns = to_ns;
         }
     }
 }
 
-/// The first instant in `from_ns..=to_ns` that meets the condition. A level that already holds at
-/// the start counts only in the `first` search.
-fn search(
-    digital: &Digital,
-    trigger: Trigger,
-    window_ns: RangeInclusive<u64>,
-    first: bool,
-) -> Option<u64> {
+/// The first instant of a window at which the condition is met, given what came before.
+fn search(digital: &Digital, matcher: &mut Matcher, window_ns: RangeInclusive<u64>) -> Option<u64> {
     let (from_ns, to_ns) = window_ns.into_inner();
-    let wanted = matches!(trigger.edge, Edge::Rising | Edge::High);
-    let by_level = matches!(trigger.edge, Edge::High | Edge::Low);
-    let mask = bit(trigger.channel);
-    let mut levels = digital.levels_on(from_ns, to_ns, mask);
-    let mut level = levels.word() & mask != 0;
-    if first && by_level && level == wanted {
-        return Some(from_ns);
-    }
-    while let Some(at_ns) = levels.next_ns().filter(|at| *at <= to_ns) {
+    let mut levels = digital.levels_on(from_ns, to_ns, matcher.condition().channels());
+    let mut met = matcher.word(from_ns, levels.word());
+    while let Some(at_ns) = levels.next_ns().filter(|at| met.is_none() && *at <= to_ns) {
         levels.step();
         // Changes at the same instant count as one.
         while levels.next_ns() == Some(at_ns) {
             levels.step();
         }
-        let before = std::mem::replace(&mut level, levels.word() & mask != 0);
-        if level == wanted && before != wanted {
-            return Some(at_ns);
-        }
+        met = matcher.word(at_ns, levels.word());
     }
-    None
+    met.or_else(|| matcher.upto(to_ns + 1))
 }

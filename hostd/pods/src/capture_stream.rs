@@ -27,6 +27,8 @@ pub struct CaptureStream {
     adc_rate_hz: Option<f64>,
     la_rate_hz: Option<f64>,
     trigger: Option<TriggerReport>,
+    /// Where the trigger lies, once that is known.
+    trigger_sample: Option<u64>,
 }
 
 impl CaptureStream {
@@ -44,7 +46,8 @@ impl CaptureStream {
         let running = Duration::from_nanos(request.duration_ns());
         Self {
             lines,
-            assembly: Assembly::new((adc_samples, la_samples)),
+            assembly: Assembly::new((adc_samples, la_samples))
+                .with_pre_samples(request.pre_samples()),
             ready: VecDeque::new(),
             announced: None,
             first_timeout: packet_timeout + running + Duration::from_millis(trigger_wait),
@@ -54,6 +57,9 @@ impl CaptureStream {
             adc_rate_hz: (adc_samples > 0).then(|| rates::sample_rate_hz(adc_divider)),
             la_rate_hz: (la_samples > 0).then(|| rates::sample_rate_hz(la_divider)),
             trigger: None,
+            trigger_sample: request
+                .trigger()
+                .and_then(|trigger| (trigger.pre_samples == 0).then_some(0)),
         }
     }
 
@@ -96,6 +102,17 @@ impl CaptureStream {
         self.trigger.as_ref()
     }
 
+    /// The sample at which the trigger was met: of the logic analyzer, or of the ADC alone. `None` without a trigger, and
+    /// until the pod has said.
+    pub fn trigger_sample(&self) -> Option<u64> {
+        self.trigger_sample
+    }
+
+    /// ADC and LA samples that the capture has: those asked for, or fewer if its trigger came early.
+    pub fn samples(&self) -> (u64, u64) {
+        self.assembly.samples()
+    }
+
     async fn receive(&mut self) -> Result<(), PodError> {
         let timeout = if self.started {
             self.packet_timeout
@@ -130,7 +147,7 @@ impl CaptureStream {
             CaptureLine::Refused(refusal) => Err(PodError::Refused(refusal)),
             CaptureLine::Chunk(chunk) => match chunk.raw_bytes() {
                 Some(bytes) => {
-                    self.started = true;
+                    self.note(&chunk);
                     self.announced = Some((chunk, bytes));
                     Ok(())
                 }
@@ -139,13 +156,20 @@ impl CaptureStream {
         }
     }
 
-    fn accept(&mut self, chunk: Chunk) -> Result<(), PodError> {
+    /// What a packet says besides its samples.
+    fn note(&mut self, chunk: &Chunk) {
         self.started = true;
         self.adc_rate_hz = chunk.adc_rate_hz.or(self.adc_rate_hz);
         self.la_rate_hz = chunk.la_rate_hz.or(self.la_rate_hz);
+        let met = chunk.extent.map(|extent| extent.trigger_sample);
+        self.trigger_sample = met.or(self.trigger_sample);
         if chunk.trigger.is_some() {
             self.trigger.clone_from(&chunk.trigger);
         }
+    }
+
+    fn accept(&mut self, chunk: Chunk) -> Result<(), PodError> {
+        self.note(&chunk);
         let more = chunk.more;
         let frames = self.assembly.push(chunk).map_err(ProtocolError::Assembly)?;
         self.ready.extend(frames);

@@ -50,7 +50,9 @@ pub use pod::{
 // Types that callers exchange with a pod, so that they need not depend on `pod-protocol`
 // themselves.
 pub use pod_protocol as protocol;
-pub use pod_protocol::capture::{AdcSource, CaptureRequest, Edge, Frame, RequestError, Trigger};
+pub use pod_protocol::capture::{
+    AdcSource, CaptureRequest, Condition, ConditionKind, Edge, Frame, Length, RequestError, Trigger,
+};
 pub use pod_protocol::connection::{BoxedStream, Transport};
 pub use pod_protocol::driver::{AddressError, Driver, transport};
 pub use pod_protocol::{Capabilities, Parity, Refusal, RefusalKind};

@@ -1,7 +1,7 @@
 //! Recording signals.
 
 use jobs::{BenchError, Recording, Taken, Until};
-use lab::captures::order::{self, Logic, Order, Scope, Trigger, Wanted};
+use lab::captures::order::{self, Condition, Logic, Order, Scope, Trigger, Wanted};
 use pipeline::plan::Capture;
 use pipeline::{CaptureKind, Edge};
 use store::captures::{Setup, Status};
@@ -83,18 +83,21 @@ fn ordered(capture: &Capture) -> Order {
         }),
     };
     let trigger = capture.trigger.map(|trigger| Trigger {
-        channel: small(trigger.channel),
-        edge: match trigger.edge {
-            Edge::Rising => order::Edge::Rising,
-            Edge::Falling => order::Edge::Falling,
-            Edge::High => order::Edge::High,
-            Edge::Low => order::Edge::Low,
-        },
+        condition: Condition::edge(
+            small(trigger.channel),
+            match trigger.edge {
+                Edge::Rising => order::Edge::Rising,
+                Edge::Falling => order::Edge::Falling,
+                Edge::High => order::Edge::High,
+                Edge::Low => order::Edge::Low,
+            },
+        ),
         timeout_ms: u32::try_from(trigger.timeout_ms).unwrap_or(u32::MAX),
     });
     Order {
         name: None,
         trigger,
+        pre_samples: capture.pre_samples,
         wanted,
     }
 }

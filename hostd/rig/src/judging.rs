@@ -127,7 +127,10 @@ pub fn view<'r, 'n>(
     let names: Vec<(&str, String)> = names.map(|(name, meant)| (name, of(meant))).collect();
     let renamed = pod.iter().filter(|(pod, own)| pod != own);
     let renamed = renamed.map(|(pod, own)| (*pod, own.as_str()));
-    let capture = Capture::new(logic, analog).with_names(renamed);
+    let trigger_s = reader.record().trigger_s().unwrap_or_default();
+    let capture = Capture::new(logic, analog)
+        .with_trigger(trigger_s)
+        .with_names(renamed);
     let labelled = labelled.iter().map(|(label, own)| (*label, own.as_str()));
     let capture = capture.with_names(labelled);
     Ok(capture.with_names(names.iter().map(|(name, of)| (*name, of.as_str()))))

@@ -104,6 +104,8 @@ fn capture() -> CaptureRecord {
         created_ms: 0,
         finished_ms: None,
         triggered: None,
+        trigger_sample: None,
+        pre_samples: 0,
         channels: vec![ChannelRecord {
             la: Some(1),
             name: "LA1".into(),

@@ -377,6 +377,8 @@ pub(super) fn to_wit(record: &CaptureRecord) -> Info {
         created_at: clock::text(record.created_ms),
         finished_at: record.finished_ms.map(clock::text),
         triggered: record.triggered,
+        trigger_sample: record.trigger_at(),
+        pre_samples: record.pre_samples,
         channels: (0u32..)
             .zip(&record.channels)
             .map(|(id, channel)| self::channel(id, channel, record.marks.labels.get(&id)))

@@ -126,6 +126,7 @@ impl Host for View<'_> {
             sample_rate_hz: record.sample_rate_hz,
             first: range.start,
             end: range.end,
+            trigger_s: found.trigger_s(),
             min: seen.min,
             max: seen.max,
         })

@@ -135,6 +135,13 @@ pub struct CaptureRecord {
     pub finished_ms: Option<u64>,
     /// None if no trigger was requested.
     pub triggered: Option<bool>,
+    /// Samples before the trigger: of the logic channels, or of the ADC alone. None without a trigger, before it came, and
+    /// where it is not known; in records of earlier versions, see [`trigger_at`](Self::trigger_at).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trigger_sample: Option<u64>,
+    /// Samples before the trigger that were asked for; more than `trigger_sample` if it came early.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub pre_samples: u64,
     pub channels: Vec<ChannelRecord>,
     /// SCL and SDA channel, for [`Kind::I2c`].
     pub i2c: Option<(u8, u8)>,
@@ -199,6 +206,36 @@ pub enum Change<E> {
     Refused(E),
     /// The record before and after the change.
     Done(Box<(CaptureRecord, CaptureRecord)>),
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde asks for a reference"
+)]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+impl CaptureRecord {
+    /// The sample at which its trigger was met: of the logic channels, or of the ADC alone. None without a trigger and where
+    /// that is not known.
+    #[must_use]
+    pub fn trigger_at(&self) -> Option<u64> {
+        // Earlier versions had nothing before it, and did not store it.
+        let first = (self.triggered == Some(true) && self.pre_samples == 0).then_some(0);
+        self.trigger_sample.or(first)
+    }
+
+    /// The same in seconds from the first sample.
+    #[must_use]
+    pub fn trigger_s(&self) -> Option<f64> {
+        let sample = self.trigger_at()?;
+        let logic = self.channels.iter().find(|channel| channel.la.is_some());
+        let counted = logic.or(self.channels.first())?;
+        #[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
+        let sample = sample as f64;
+        Some(sample / counted.sample_rate_hz)
+    }
 }
 
 /// Whose captures are listed.

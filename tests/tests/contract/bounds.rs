@@ -55,6 +55,24 @@ const OTHERWISE: &[(&str, &[&str], How, &str)] = &[
         "as many as the device has memory for",
     ),
     (
+        "captures.start_*",
+        &["trigger.edge", "trigger.pulse*"],
+        How::Beyond,
+        "an edge beside a channel, a pulse with one length",
+    ),
+    (
+        "captures.start_*",
+        &["pre_samples"],
+        How::Read,
+        "fewer than samples, before a trigger",
+    ),
+    (
+        "captures.start_*",
+        &["trigger.pattern*", "trigger.level*"],
+        How::Read,
+        "one condition, whole",
+    ),
+    (
         "captures.start_dual",
         &["la_rate_mhz"],
         How::Read,

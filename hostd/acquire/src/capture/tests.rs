@@ -1,6 +1,6 @@
 //! Captures of a source that a test plays.
 
-use pod_protocol::capture::{Edge, Trigger};
+use pod_protocol::capture::{Condition, Edge, Trigger};
 
 use super::*;
 
@@ -75,9 +75,9 @@ async fn all(capture: &mut Capture) -> Result<(Vec<(u64, u16)>, u64), AcquireErr
 
 fn rising(timeout_ms: u32) -> Trigger {
     Trigger {
-        channel: 1,
-        edge: Edge::Rising,
+        condition: Condition::edge(1, Edge::Rising),
         timeout_ms,
+        pre_samples: 0,
     }
 }
 
@@ -90,6 +90,33 @@ async fn sample_0_is_where_the_trigger_is_met() {
     // The instrument is let go at once, not when the capture is.
     assert_eq!(ended.recv().await, None);
     assert_eq!(capture.rate_hz(), 1e3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn samples_before_the_trigger_come_first_as_far_as_there_are_some() {
+    let reads = vec![vec![4, 5, 4], vec![6, 8], vec![9, 9, 8, 8, 0, 0]];
+    for (pre_samples, before, expected) in [
+        (2, 2, vec![(0, 6), (1, 8), (2, 9), (4, 8)]),
+        (
+            9,
+            5,
+            vec![(0, 4), (1, 5), (2, 4), (3, 6), (4, 8), (5, 9), (7, 8)],
+        ),
+    ] {
+        let trigger = Trigger {
+            condition: Condition::Pattern {
+                channels: 0b1001,
+                levels: 0b1001,
+            },
+            pre_samples,
+            ..rising(1_000)
+        };
+        let (mut capture, _ended) = capture(pre_samples + 4, Some(trigger), reads.clone(), false);
+        let (edges, upto) = all(&mut capture).await.unwrap();
+        assert_eq!((edges, upto), (expected, before + 4));
+        assert_eq!(capture.trigger_sample(), Some(before));
+        assert_eq!(capture.samples(), (before + 4, 0));
+    }
 }
 
 #[tokio::test(start_paused = true)]

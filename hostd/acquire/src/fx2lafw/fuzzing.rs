@@ -1,6 +1,6 @@
 //! An entry that fuzzers and the seeded tests feed with what an analyzer sends.
 
-use pod_protocol::capture::{Edge, Trigger};
+use pod_protocol::capture::{Condition, Edge, Trigger};
 
 use super::stream::{After, after};
 use crate::edges::{Edges, naive};
@@ -26,9 +26,10 @@ pub fn fx2lafw(bytes: &[u8]) {
         unreachable!("8 or 14 bits fit")
     };
     let edge = [Edge::Rising, Edge::Falling, Edge::High, Edge::Low][usize::from(kind >> 1 & 3)];
+    let watched = channel % 16;
     let trigger = Trigger {
-        channel: channel % 16,
-        edge,
+        condition: Condition::edge(watched, edge),
+        pre_samples: 0,
         // At a sample a millisecond.
         timeout_ms: u32::from(*channel) + 1,
     };
@@ -71,7 +72,7 @@ pub fn fx2lafw(bytes: &[u8]) {
         assert_eq!(raw.len() / unit, (sent / unit).min(most));
     }
     if is_searched && !raw.is_empty() {
-        let level = found[0].1 >> (trigger.channel - 1) & 1 == 1;
+        let level = found[0].1 >> (watched - 1) & 1 == 1;
         assert_eq!(level, matches!(edge, Edge::Rising | Edge::High));
     }
 }

@@ -1,7 +1,7 @@
 //! The arguments of `sigrok-cli` for a capture. Each is one word of its own, and none begins with anything that is not
 //! written here.
 
-use pod_protocol::capture::{Edge, Trigger};
+use pod_protocol::capture::{Condition, Edge, Trigger};
 
 use super::driver::Driver;
 use super::shown::Shown;
@@ -33,6 +33,11 @@ impl Mode {
         if shown.is_continuous {
             return Ok(Self::Searched);
         }
+        if trigger.pre_samples > 0 || !matches!(trigger.condition, Condition::Edge { .. }) {
+            return Err(AcquireError::OwnTrigger {
+                model: shown.model.clone(),
+            });
+        }
         let waiting = waiting(trigger, shown, facts);
         waiting.map(Self::Waiting).ok_or(AcquireError::NoTrigger {
             model: shown.model.clone(),
@@ -53,15 +58,16 @@ impl Mode {
 }
 
 fn waiting(trigger: Trigger, shown: &Shown, facts: &Facts) -> Option<String> {
-    let letter = match trigger.edge {
+    let Condition::Edge { channel, edge } = trigger.condition else {
+        return None;
+    };
+    let letter = match edge {
         Edge::Rising => 'r',
         Edge::Falling => 'f',
         Edge::High => '1',
         Edge::Low => '0',
     };
-    let name = facts
-        .logic
-        .get(usize::from(trigger.channel).checked_sub(1)?)?;
+    let name = facts.logic.get(usize::from(channel).checked_sub(1)?)?;
     shown
         .triggers
         .contains(letter)
@@ -183,6 +189,7 @@ mod tests {
             },
             rates: Rates::Own,
             samples_max: 1_000,
+            is_searched: shown.is_continuous,
         }
     }
 
@@ -192,9 +199,9 @@ mod tests {
             samples: 7,
             rate_hz: 1e6,
             trigger: edge.map(|edge| Trigger {
-                channel: 1,
-                edge,
+                condition: Condition::edge(1, edge),
                 timeout_ms: 10,
+                pre_samples: 0,
             }),
         }
     }
@@ -209,7 +216,12 @@ mod tests {
         assert_eq!(waiting, Mode::Waiting("D1=r".into()));
         let refused = mode(&shown, Some(Edge::Falling)).unwrap_err().to_string();
         assert!(refused.contains("leave the trigger out"), "{refused}");
+        let mut before = request(Some(Edge::Rising));
+        before.trigger.as_mut().unwrap().pre_samples = 3;
+        let refused = Mode::of(&before, &shown, &facts).unwrap_err().to_string();
+        assert!(refused.contains("without `pre_samples`"), "{refused}");
         shown.is_continuous = true;
+        assert_eq!(Mode::of(&before, &shown, &facts).unwrap(), Mode::Searched);
         let searched = mode(&shown, Some(Edge::Falling)).unwrap();
         assert_eq!(searched, Mode::Searched);
         let both = |shown: &Shown, edge| Mode::of_both(&request(edge), shown);

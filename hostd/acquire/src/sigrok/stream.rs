@@ -79,11 +79,7 @@ impl Source for Stream {
 
     fn late(&self, intake: &Intake, waited: Duration) -> AcquireError {
         match self.waits {
-            Some(trigger) if intake.found() == 0 => AcquireError::TriggerTimeout {
-                channel: trigger.channel,
-                edge: trigger.edge,
-                timeout_ms: trigger.timeout_ms,
-            },
+            Some(trigger) if intake.found() == 0 => AcquireError::TriggerTimeout { trigger },
             _ => AcquireError::Silent { waited },
         }
     }

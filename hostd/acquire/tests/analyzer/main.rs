@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use acquire::{AcquireError, Capture, Facts, Fx2lafw, Fx2lafwSettings, Input, Instrument, Request};
-use pod_protocol::capture::{Edge, Frame, Trigger};
+use pod_protocol::capture::{Condition, Edge, Frame, Trigger};
 use tempfile::TempDir;
 use usb_sim::fx2::{Analyzer, Settings, levels};
 use usb_trials::{CLOSED_WITHIN, Case, PATIENCE, run};

@@ -121,9 +121,9 @@ fn sixteen_channels_are_fourteen() {
 fn triggered(channel: u8, edge: Edge, timeout_ms: u32) -> Request {
     Request {
         trigger: Some(Trigger {
-            channel,
-            edge,
+            condition: Condition::edge(channel, edge),
             timeout_ms,
+            pre_samples: 0,
         }),
         ..request(100_000, 1e6)
     }

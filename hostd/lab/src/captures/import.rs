@@ -101,6 +101,8 @@ impl Captures {
             created_ms: now_ms,
             finished_ms: Some(now_ms),
             triggered: None,
+            trigger_sample: None,
+            pre_samples: 0,
             channels: Vec::new(),
             i2c: None,
             size_bytes: None,

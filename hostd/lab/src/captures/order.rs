@@ -1,6 +1,6 @@
 //! A client's order for a capture: in the words of the API, before anything is checked.
 
-pub use pods::{Edge, Trigger};
+pub use pods::{Condition, Edge, Length};
 pub use store::captures::Origin;
 
 /// The job that orders it, and what of that job.
@@ -16,7 +16,16 @@ pub struct OfJob {
 pub struct Order {
     pub name: Option<String>,
     pub trigger: Option<Trigger>,
+    /// How many of the samples come before the trigger: of the logic analyzer, or of the ADC alone.
+    pub pre_samples: u64,
     pub wanted: Wanted,
+}
+
+/// What it waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Trigger {
+    pub condition: Condition,
+    pub timeout_ms: u32,
 }
 
 /// The samples that are wanted.

@@ -88,11 +88,7 @@ impl Plan {
             capabilities,
             samples_max,
         };
-        let trigger = order.trigger.map(|t| bounds.trigger(t)).transpose()?;
-        if trigger.is_some() && capabilities.capture_trigger == Some(false) {
-            let lack = capabilities.lack("capture trigger", LOGIC);
-            return Err(PlanError::NotCapable { lack });
-        }
+        let trigger = bounds.trigger(order)?;
         let mut plan = match &order.wanted {
             order::Wanted::Scope(scope) => bounds.scope(scope, trigger),
             order::Wanted::Logic(logic) => bounds.logic(logic, trigger),

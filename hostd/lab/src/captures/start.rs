@@ -62,6 +62,8 @@ impl Captures {
             created_ms: self.clock.now_ms(),
             finished_ms: None,
             triggered: order.trigger.as_ref().map(|_| false),
+            trigger_sample: None,
+            pre_samples: order.pre_samples,
             channels: recording::channels(&plan, capabilities),
             i2c: plan.i2c,
             size_bytes: None,

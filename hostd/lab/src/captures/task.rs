@@ -103,9 +103,18 @@ impl Task {
         if let Some(running) = self.captures.running().get(&self.record.id) {
             running.begun.send_replace(true);
         }
-        let mut recording = Recording::new(&self.record.channels, self.plan.adc_wraps);
+        let mut recording = None;
         while let Some(frame) = stream.next().await {
             let frame = frame?;
+            let recording = match &mut recording {
+                Some(recording) => recording,
+                none => {
+                    if self.shorten(stream.samples()) {
+                        feed.tell(Event::State(self.record.clone()));
+                    }
+                    none.insert(self.recording())
+                }
+            };
             recording.set_rates(stream.adc_rate_hz(), stream.la_rate_hz());
             recording.push(frame).map_err(TaskError::Encode)?;
             while let Some(frame) = recording.take_frame() {
@@ -115,8 +124,25 @@ impl Task {
         }
         if self.record.triggered.is_some() {
             self.record.triggered = Some(true);
+            self.record.trigger_sample = stream.trigger_sample();
         }
-        Ok(recording)
+        Ok(recording.unwrap_or_else(|| self.recording()))
+    }
+
+    fn recording(&self) -> Recording {
+        Recording::new(&self.record.channels, self.plan.adc_wraps)
+    }
+
+    /// Take the samples of the ADC and the LA that there will be; whether those are fewer than were asked for, since the
+    /// trigger came early.
+    fn shorten(&mut self, (adc, la): (u64, u64)) -> bool {
+        let mut is_shorter = false;
+        for channel in &mut self.record.channels {
+            let samples = if channel.la.is_some() { la } else { adc };
+            is_shorter |= samples < channel.samples;
+            channel.samples = channel.samples.min(samples);
+        }
+        is_shorter
     }
 
     /// Stop the stimulus, however the capture went.

@@ -30,6 +30,7 @@ pub(crate) fn json(event: &Event) -> String {
             let mut told = about(record, "capture.done");
             told["frames"] = (*frames).into();
             told["channels"] = channels(record);
+            told["trigger_sample"] = record.trigger_at().into();
             told
         }
         Event::Failed(record) => {

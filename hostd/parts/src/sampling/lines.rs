@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use acquire::{Input, Request};
-use pod_protocol::capture::{Frame, Trigger};
-use pod_protocol::chunk::encode_b64;
+use pod_protocol::capture::Frame;
+use pod_protocol::chunk::{Extent, encode_b64};
 use serde_json::{Value, json};
 use tokio::time::{Duration, sleep};
 
@@ -48,7 +48,7 @@ impl Capture {
         };
         let mut first = Some(self.rates(&samples));
         let mut covered = Covered::default();
-        while covered.is_short(&self.request) {
+        while covered.is_short(self.wanted(&samples)) {
             let next = tokio::select! {
                 next = samples.next() => next,
                 () = client.closed() => return Err(Gone),
@@ -62,14 +62,19 @@ impl Capture {
                 Some(Err(error)) => return client.reply(Err(self.sampler.failed(&error))).await,
                 None => return client.reply(Err(Refuse::Short)).await,
             };
+            let wanted = self.wanted(&samples);
             for (upto, mut line) in self.lines(frame) {
                 covered.add(upto);
+                let extent = self.extent(&samples).filter(|_| first.is_some());
+                for (name, samples) in extent.into_iter().flat_map(Extent::fields) {
+                    line[name] = json!(samples);
+                }
                 for (rate, hz) in first.take().into_iter().flatten() {
                     line[rate] = json!(hz);
                 }
-                let more = covered.is_short(&self.request);
+                let more = covered.is_short(wanted);
                 if let Some(trigger) = self.request.trigger.filter(|_| !more) {
-                    line["trigger"] = fired(trigger);
+                    line["trigger"] = trigger.report();
                 }
                 line["status"] = json!("ok");
                 line["more"] = json!(more);
@@ -77,6 +82,30 @@ impl Capture {
             }
         }
         Ok(())
+    }
+
+    /// Samples of the ADC and of the LA that there will be.
+    fn wanted(&self, samples: &acquire::Capture) -> (u64, u64) {
+        let (asked, beside) = samples.samples();
+        match self.request.input {
+            Input::Logic => (0, asked),
+            Input::Analog(_) => (asked, 0),
+            Input::Both(_) => (beside, asked),
+        }
+    }
+
+    /// How a capture with samples before its trigger turned out.
+    fn extent(&self, samples: &acquire::Capture) -> Option<Extent> {
+        self.request
+            .trigger
+            .filter(|trigger| trigger.pre_samples > 0)?;
+        let trigger_sample = samples.trigger_sample()?;
+        let (adc_samples, la_samples) = self.wanted(samples);
+        Some(Extent {
+            trigger_sample,
+            adc_samples,
+            la_samples,
+        })
     }
 
     /// The rates of both kinds of samples, as far as there are some, by their names.
@@ -160,15 +189,7 @@ impl Covered {
         }
     }
 
-    fn is_short(&self, request: &Request) -> bool {
-        match request.input {
-            Input::Logic => self.la < request.samples,
-            Input::Analog(_) => self.adc < request.samples,
-            Input::Both(beside) => self.la < request.samples || self.adc < beside.samples,
-        }
+    fn is_short(&self, (adc, la): (u64, u64)) -> bool {
+        self.la < la || self.adc < adc
     }
-}
-
-fn fired(trigger: Trigger) -> Value {
-    json!({"la": trigger.channel, "edge": trigger.edge.name(), "fired": true})
 }

@@ -1,8 +1,7 @@
 //! What the capture commands of the protocol ask for, as a request for an instrument.
 
 use acquire::{Beside, Input, Request};
-use pod_protocol::capture::{Edge, Trigger};
-use serde_json::Value;
+use pod_protocol::capture::{Condition, PRE_SAMPLES, Trigger};
 
 use super::Sampler;
 use crate::args::Args;
@@ -88,24 +87,26 @@ fn rate_hz(args: &Args<'_>, field: &'static str, usual_mhz: f64) -> Result<f64, 
 }
 
 fn trigger(args: &Args<'_>) -> Result<Option<Trigger>, Refuse> {
-    let field = "trigger";
-    let want = "an object with la and edge (rising, falling, high or low)";
-    let bad = || Refuse::Bad { field, want };
-    let Some(trigger) = args.object(field)? else {
-        return Ok(None);
+    let pre_samples: u64 = args.uint(PRE_SAMPLES, 0..=i64::MAX)?.unwrap_or(0);
+    let Some(trigger) = args.0.get("trigger").filter(|asked| !asked.is_null()) else {
+        return match pre_samples {
+            0 => Ok(None),
+            _ => Err(Refuse::Bad {
+                field: PRE_SAMPLES,
+                want: "a trigger beside it",
+            }),
+        };
     };
-    let channel = trigger.get("la").and_then(Value::as_u64);
-    let channel = channel
-        .and_then(|la| u8::try_from(la).ok())
-        .ok_or_else(bad)?;
-    let edge = trigger.get("edge").and_then(Value::as_str);
-    let edge = edge.and_then(Edge::from_name).ok_or_else(bad)?;
+    let condition = Condition::from_value(trigger).map_err(|error| Refuse::Bad {
+        field: error.field,
+        want: error.want,
+    })?;
     let timeout_ms = args
         .uint("trigger_timeout_ms", TIMEOUTS_MS)?
         .unwrap_or(TIMEOUT_MS);
     Ok(Some(Trigger {
-        channel,
-        edge,
+        condition,
         timeout_ms,
+        pre_samples,
     }))
 }

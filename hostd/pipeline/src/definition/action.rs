@@ -135,6 +135,8 @@ pub(crate) struct Capture {
     pub(crate) samples: Templated<Whole<1, SAMPLES_MAX>>,
     /// What starts it. Without it, it starts at once.
     pub(crate) trigger: Option<Trigger>,
+    /// How many of the samples come before the trigger, fewer than there are. Devices that keep none refuse the capture.
+    pub(crate) pre_samples: Option<Whole<0, SAMPLES_MAX>>,
 }
 
 /// What records.

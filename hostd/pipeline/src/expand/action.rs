@@ -265,6 +265,7 @@ impl Expansion<'_> {
             rate_hz: capture.rate.0,
             samples: samples.0,
             trigger,
+            pre_samples: capture.pre_samples.as_ref().map_or(0, |pre| pre.0),
         }))
     }
 

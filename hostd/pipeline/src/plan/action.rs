@@ -121,6 +121,8 @@ pub struct Capture {
     pub samples: u64,
     /// None: it starts at once.
     pub trigger: Option<Trigger>,
+    /// How many of the samples come before the trigger.
+    pub pre_samples: u64,
 }
 
 /// What starts a capture.

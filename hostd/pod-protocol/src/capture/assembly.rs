@@ -2,7 +2,7 @@
 //! go forward and that there are exactly as many samples as requested.
 
 use crate::capture::Frame;
-use crate::chunk::{Chunk, Payload};
+use crate::chunk::{Chunk, Extent, Payload};
 
 /// Why packets do not form the requested capture.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -45,6 +45,19 @@ pub enum AssemblyError {
         /// Samples asked for.
         asked: u64,
     },
+    /// It says that it has other samples than can be.
+    #[error(
+        "the pod says that the capture has {adc_samples} analog and {la_samples} logic samples, with the trigger at \
+         sample {trigger_sample}, which is not what was asked for"
+    )]
+    Extent {
+        /// Where the trigger is said to be.
+        trigger_sample: u64,
+        /// Analog samples that it is said to have.
+        adc_samples: u64,
+        /// Logic samples.
+        la_samples: u64,
+    },
     /// Packets without samples keep announcing more.
     #[error("the pod sent {limit} packets without samples in a row")]
     Stalled {
@@ -68,6 +81,8 @@ pub struct Assembly {
     la_seen: u64,
     word: Option<u16>,
     empty_packets: u32,
+    /// Samples before the trigger that were asked for.
+    pre_samples: u64,
 }
 
 impl Assembly {
@@ -80,11 +95,60 @@ impl Assembly {
             la_seen: 0,
             word: None,
             empty_packets: 0,
+            pre_samples: 0,
         }
+    }
+
+    /// The same with so many samples before the trigger, or fewer if the pod says so.
+    #[must_use]
+    pub fn with_pre_samples(self, pre_samples: u64) -> Self {
+        Self {
+            pre_samples,
+            ..self
+        }
+    }
+
+    /// ADC and LA samples that the capture has: those asked for, or fewer once the pod has said so.
+    pub fn samples(&self) -> (u64, u64) {
+        (self.adc_asked, self.la_asked)
+    }
+
+    /// Takes what the pod says about a capture whose trigger came early.
+    fn begin(&mut self, extent: Extent) -> Result<(), AssemblyError> {
+        let Extent {
+            trigger_sample,
+            adc_samples,
+            la_samples,
+        } = extent;
+        let short = self.pre_samples.checked_sub(trigger_sample);
+        // A kind that was asked for has at least the samples from the trigger on.
+        let fits = |found: u64, asked: u64| found <= asked && (found > 0) == (asked > 0);
+        let is_counted = |short: u64| match self.la_asked {
+            0 => adc_samples + short == self.adc_asked,
+            _ => la_samples + short == self.la_asked,
+        };
+        let is_sound = self.adc_seen + self.la_seen == 0
+            && fits(adc_samples, self.adc_asked)
+            && fits(la_samples, self.la_asked)
+            && short.is_some_and(is_counted);
+        if !is_sound {
+            return Err(AssemblyError::Extent {
+                trigger_sample,
+                adc_samples,
+                la_samples,
+            });
+        }
+        (self.adc_asked, self.la_asked) = (adc_samples, la_samples);
+        // Said once.
+        self.pre_samples = trigger_sample;
+        Ok(())
     }
 
     /// Takes a packet; returns its frames, at most one of each kind.
     pub fn push(&mut self, chunk: Chunk) -> Result<Vec<Frame>, AssemblyError> {
+        if let Some(extent) = chunk.extent {
+            self.begin(extent)?;
+        }
         let seen = self.adc_seen + self.la_seen;
         let frames = match chunk.payload {
             Payload::Dense(values) => self.dense(values)?,

@@ -1,9 +1,9 @@
 //! Checks a capture request before anything is sent.
 
-use super::{CaptureRequest, Trigger};
+use super::{CaptureRequest, Condition, Length, PRE_SAMPLES, Trigger};
 use crate::{
-    CAPTURE_SECONDS_MAX, DUAL_SAMPLES_MAX, LA_CHANNELS, LA_SAMPLES_MAX, MEASURE_SAMPLES_MAX,
-    TRIGGER_TIMEOUT_MS_MAX, rates,
+    CAPTURE_SECONDS_MAX, DUAL_SAMPLES_MAX, LA_CHANNELS, LA_MASK, LA_SAMPLES_MAX,
+    MEASURE_SAMPLES_MAX, TRIGGER_NS_MAX, TRIGGER_TIMEOUT_MS_MAX, rates,
 };
 
 /// Why a capture cannot be requested. Each variant names its field as `CaptureRequest` does.
@@ -40,6 +40,17 @@ pub enum RequestError {
     Channel {
         /// The channel.
         channel: u8,
+    },
+    /// A pattern without channels, or with some that do not exist.
+    #[error(
+        "the pattern of the trigger must have levels of one or more of channels 1 to {LA_CHANNELS}"
+    )]
+    Pattern,
+    /// A time of the trigger's condition is zero or too long.
+    #[error("the time of the trigger's condition must be 1 to {TRIGGER_NS_MAX} ns, not {found}")]
+    TriggerTime {
+        /// What it was, in nanoseconds.
+        found: u64,
     },
     /// The trigger's timeout is zero or too long.
     #[error("`trigger.timeout_ms` must be 1 to {TRIGGER_TIMEOUT_MS_MAX}, not {timeout_ms}")]
@@ -95,6 +106,7 @@ impl CaptureRequest {
             }
         }
         self.trigger().map_or(Ok(()), check_trigger)?;
+        count(PRE_SAMPLES, self.pre_samples(), 0, self.pre_samples_max())?;
         let seconds = self.duration_ns() / 1_000_000_000;
         if seconds >= CAPTURE_SECONDS_MAX {
             return Err(RequestError::TooLong {
@@ -137,17 +149,49 @@ fn positive(field: &'static str, rate: f64) -> Result<(), RequestError> {
 
 fn check_trigger(trigger: Trigger) -> Result<(), RequestError> {
     let Trigger {
-        channel,
+        condition,
         timeout_ms,
         ..
     } = trigger;
-    if !(1..=LA_CHANNELS).contains(&channel) {
-        return Err(RequestError::Channel { channel });
+    match condition {
+        Condition::Edge { channel, .. } => check_channel(channel)?,
+        Condition::Pulse {
+            channel, length, ..
+        } => {
+            check_channel(channel)?;
+            let (Length::ShorterThan(ns) | Length::LongerThan(ns)) = length;
+            check_time(ns)?;
+        }
+        Condition::Level {
+            channel, for_ns, ..
+        } => {
+            check_channel(channel)?;
+            check_time(for_ns)?;
+        }
+        Condition::Pattern { channels, levels } => {
+            if channels == 0 || channels & !LA_MASK != 0 || levels & !channels != 0 {
+                return Err(RequestError::Pattern);
+            }
+        }
     }
     if !(1..=TRIGGER_TIMEOUT_MS_MAX).contains(&timeout_ms) {
         return Err(RequestError::TriggerTimeout { timeout_ms });
     }
     Ok(())
+}
+
+fn check_channel(channel: u8) -> Result<(), RequestError> {
+    match (1..=LA_CHANNELS).contains(&channel) {
+        true => Ok(()),
+        false => Err(RequestError::Channel { channel }),
+    }
+}
+
+fn check_time(found: u64) -> Result<(), RequestError> {
+    match (1..=TRIGGER_NS_MAX).contains(&found) {
+        true => Ok(()),
+        false => Err(RequestError::TriggerTime { found }),
+    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::{Outside, wave};
 const TRIGGER: Field = Field::new(
     "trigger",
     Kind::Trigger,
-    "what makes the instant of sample 0; a level that holds already fires at once",
+    "what makes the instant of sample 0, or of sample `pre_samples`; a level that holds already fires at once",
 );
 const TIMEOUT: Field = Field::int(
     "trigger_timeout_ms",
@@ -18,11 +18,18 @@ const TIMEOUT: Field = Field::int(
 )
 .unit("ms")
 .or("10000");
+const PRE: Field = Field::int(
+    crate::capture::PRE_SAMPLES,
+    0,
+    4_194_303,
+    "how many of the samples come before the trigger, from pods with `capture_pre`: fewer than there are, of the logic analyzer, or of the ADC alone; needs `trigger`",
+)
+.or("0");
 const STOP_DAC: Field = Field::int(
     "stop_dac_after_us",
     0,
     3_600_000_000,
-    "hold the DAC's level this long after sample 0",
+    "hold the DAC's level this long after sample 0, or after the trigger",
 )
 .unit("µs");
 const ENC: Field = Field::text(
@@ -47,11 +54,15 @@ const SINGLE: &[Field] = &[
     STOP_DAC,
     TRIGGER,
     TIMEOUT,
+    PRE,
 ];
 
 const TRIGGER_REPORT: &[Out] = &[
     Out::int("la", "the channel"),
-    Out::text("edge", "the condition"),
+    Out::text(
+        "edge",
+        "the condition: as asked for, or `short`, `long` (pulse), `matching` (pattern), `steady` (level)",
+    ),
     Out::bool("fired", "it came"),
 ];
 
@@ -73,7 +84,26 @@ const LA_UPTO: Out = Out::int("la_upto", "logic samples covered so far").when("l
 const FIRED: Out = Out::new("trigger", Shape::Object(TRIGGER_REPORT), "what fired")
     .when("last line of a triggered capture");
 
-const SINGLE_CHUNK: &[Out] = &[BITS, DATA, B64, RAW, FIRED];
+const TRIGGER_SAMPLE: Out = Out::int(
+    "trigger_sample",
+    "samples before the trigger: as `pre_samples`, or fewer if it came earlier",
+)
+.when("first line, with `pre_samples`");
+const ADC_SAMPLES: Out =
+    Out::int("adc_samples", "ADC samples of the capture").when("first line, with `pre_samples`");
+const LA_SAMPLES: Out =
+    Out::int("la_samples", "logic samples of the capture").when("first line, with `pre_samples`");
+
+const SINGLE_CHUNK: &[Out] = &[
+    BITS,
+    DATA,
+    B64,
+    RAW,
+    TRIGGER_SAMPLE,
+    ADC_SAMPLES,
+    LA_SAMPLES,
+    FIRED,
+];
 const LA_RATE: Out = Out::number("la_rate_hz", "achieved rate")
     .unit("Hz")
     .when("first line, with logic samples");
@@ -99,6 +129,7 @@ const DUAL: &[Field] = &[
     STOP_DAC,
     TRIGGER,
     TIMEOUT,
+    PRE,
 ];
 
 const RAW: Out = Out::int(
@@ -126,6 +157,9 @@ const DUAL_CHUNK: &[Out] = &[
     LA_UPTO,
     RAW,
     LA_RUNS,
+    TRIGGER_SAMPLE,
+    ADC_SAMPLES,
+    LA_SAMPLES,
     FIRED,
 ];
 
@@ -158,7 +192,7 @@ pub(super) const GROUP: Group = Group {
     commands: &[
         Command::new("la_capture", Tier::Read, "Captures all logic channels, whoever owns them.")
             .gates(&[Gate::LaVoltage, Gate::CaptureHardware])
-            .chunks(&[LA_RATE, LA, LA_EDGES, LA_UPTO, RAW, LA_RUNS, FIRED])
+            .chunks(&[LA_RATE, LA, LA_EDGES, LA_UPTO, RAW, LA_RUNS, TRIGGER_SAMPLE, ADC_SAMPLES, LA_SAMPLES, FIRED])
             .waits(&["trigger_timeout_ms"])
             .fields(&[
                 Field::int("samples", 1, 4_194_304, "how many").or("256"),
@@ -167,12 +201,18 @@ pub(super) const GROUP: Group = Group {
                 STOP_DAC,
                 TRIGGER,
                 TIMEOUT,
+                PRE,
             ])
-            .denials(&[TIMED_OUT])
+            .denials(&[
+                TIMED_OUT,
+                Denied::new("bad pre_samples: want", "samples before a trigger, and no trigger", &[r#"{"cmd":"la_capture","pre_samples":1}"#]),
+            ])
             .examples(&[
                 Example::new(r#"{"cmd":"la_capture","samples":300,"sample_rate_mhz":1.0}"#),
                 Example::new(r#"{"cmd":"la_capture","samples":300,"enc":"raw"}"#),
                 Example::new(r#"{"cmd":"la_capture","trigger":{"la":14,"edge":"low"},"trigger_timeout_ms":1000}"#),
+                Example::new(r#"{"cmd":"la_capture","samples":300,"pre_samples":100,"trigger":{"la":14,"level":"low","for_ns":20000},"trigger_timeout_ms":1000}"#),
+                Example::new(r#"{"cmd":"la_capture","samples":300,"trigger":{"mask":8192,"word":0},"trigger_timeout_ms":1000}"#),
             ]),
         Command::new("capture", Tier::Read, "Captures the ADC, one shot. The reply names no rate.")
             .gates(&[Gate::Analog, Gate::CaptureHardware])
@@ -184,6 +224,7 @@ pub(super) const GROUP: Group = Group {
                 Example::new(r#"{"cmd":"capture","samples":300,"sample_rate_mhz":0.1,"enc":"b64"}"#),
                 Example::new(r#"{"cmd":"capture","samples":300,"enc":"raw"}"#),
                 Example::new(r#"{"cmd":"capture","samples":8,"trigger":{"la":14,"edge":"low"},"trigger_timeout_ms":1000}"#),
+                Example::new(r#"{"cmd":"capture","samples":8,"pre_samples":4,"trigger":{"la":14,"edge":"low"},"trigger_timeout_ms":1000}"#),
             ]),
         Command::new("stream", Tier::Read, "The same as `capture`.")
             .gates(&[Gate::Analog, Gate::CaptureHardware])
@@ -194,6 +235,7 @@ pub(super) const GROUP: Group = Group {
                 Example::new(r#"{"cmd":"stream","samples":4,"enc":"b64"}"#),
                 Example::new(r#"{"cmd":"stream","samples":4,"enc":"raw"}"#),
                 Example::new(r#"{"cmd":"stream","samples":8,"trigger":{"la":14,"edge":"low"},"trigger_timeout_ms":1000}"#),
+                Example::new(r#"{"cmd":"stream","samples":8,"pre_samples":4,"trigger":{"la":14,"edge":"low"},"trigger_timeout_ms":1000}"#),
             ]),
         Command::new("capture_dual", Tier::Read, "Captures ADC and logic channels from one instant: lines of counts, then lines of logic.")
             .gates(&[Gate::AnalogFor("adc_samples"), Gate::CaptureHardware])
@@ -205,6 +247,7 @@ pub(super) const GROUP: Group = Group {
                 Example::new(r#"{"cmd":"capture_dual","adc_samples":300,"la_samples":300,"adc_rate_mhz":0.1,"la_rate_mhz":1.0,"enc":"b64"}"#),
                 Example::new(r#"{"cmd":"capture_dual","adc_samples":300,"la_samples":300,"enc":"raw"}"#),
                 Example::new(r#"{"cmd":"capture_dual","adc_samples":8,"trigger":{"la":14,"edge":"low"},"trigger_timeout_ms":1000}"#),
+                Example::new(r#"{"cmd":"capture_dual","adc_samples":8,"pre_samples":4,"trigger":{"la":14,"edge":"low"},"trigger_timeout_ms":1000}"#),
             ]),
         Command::new("capture_read", Tier::Read, "Sends the last `capture_dual` or `la_capture` again, from an offset on; one empty line at the end.")
             .gates(&[Gate::CaptureHardware])
@@ -218,6 +261,7 @@ pub(super) const GROUP: Group = Group {
                 Example::after(&[r#"{"cmd":"capture_dual","adc_samples":8,"la_samples":300}"#], r#"{"cmd":"capture_read"}"#),
                 Example::after(&[r#"{"cmd":"capture_dual","adc_samples":8,"la_samples":300}"#], r#"{"cmd":"capture_read","enc":"raw"}"#),
                 Example::after(&[r#"{"cmd":"capture_dual","adc_samples":8,"trigger":{"la":14,"edge":"low"}}"#], r#"{"cmd":"capture_read","offset":2,"enc":"b64"}"#),
+                Example::after(&[r#"{"cmd":"capture_dual","adc_samples":8,"pre_samples":4,"trigger":{"la":14,"edge":"low"}}"#], r#"{"cmd":"capture_read"}"#),
             ]),
         Command::new("measure", Tier::Instrument, "Plays one period of a waveform on the DAC and captures it in step; routes nothing, stops the DAC. One line up to 256 samples.")
             .gates(&[Gate::Analog, Gate::Waveforms, Gate::NoDacLimits, Gate::CaptureHardware])

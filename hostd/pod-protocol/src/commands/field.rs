@@ -42,7 +42,7 @@ pub enum Kind {
     Bytes(usize, usize),
     /// A JSON list of at most 8 byte values.
     ByteList,
-    /// `{"la":1..14,"edge":"rising"|"falling"|"high"|"low"}`.
+    /// A [`Condition`](crate::capture::Condition): `{"la":1..14,"edge":"rising"|"falling"|"high"|"low"}` and others.
     Trigger,
     /// A number as a JSON integer or as a `0x` string, within these bounds.
     HexOrInt(i64, i64),

@@ -223,7 +223,7 @@ fn value(field: &Field) -> String {
         Kind::ByteList => "list of at most 8 byte values".to_owned(),
         Kind::Trigger => {
             "`{\"la\":1..14,\"edge\":\"rising\"\\|\"falling\"\\|\"high\"\\|\"low\"}`; `edge` may be \
-             absent: rising"
+             absent: rising; or another [condition](#triggers)"
                 .to_owned()
         }
         Kind::HexOrInt(min, max) => format!("string, decimal or `0x…`, {min} to {max}"),

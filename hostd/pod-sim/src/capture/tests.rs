@@ -291,6 +291,101 @@ async fn a_trigger_sees_the_edges_of_a_recording_and_of_a_train() {
     assert_eq!(rises(&captured.words, 3), [100]);
 }
 
+/// A pod whose LA2 has a pulse of 1 ms at 400 ms, and nothing else.
+fn pulsing() -> SimConfig {
+    let recording = Recording {
+        sample_rate_hz: 10_000.0,
+        samples: 10_000,
+        edges: vec![(0, 0), (4_000, 1), (4_010, 0)],
+    };
+    SimConfig {
+        playback: Some(Playback::new(&recording, &[(0, 2)], None).unwrap()),
+        ..SimConfig::default()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn samples_before_the_trigger_are_those_that_were() {
+    let pod = bench(pulsing());
+    let mut client = Client::new(&pod).await;
+    let captured = client
+        .capture(
+            json!({"cmd": "la_capture", "samples": 3_000, "pre_samples": 2_000,
+            "sample_rate_mhz": 1.0, "trigger": {"la": 2, "edge": "falling"}, "enc": "raw"}),
+        )
+        .await;
+    // The pulse of a thousand samples ends at the trigger.
+    let extent = captured.extent.unwrap();
+    assert_eq!((extent.trigger_sample, extent.la_samples), (2_000, 3_000));
+    let expected = |at: usize| if (1_000..2_000).contains(&at) { 2 } else { 0 };
+    assert_eq!(captured.words, Vec::from_iter((0..3_000).map(expected)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_trigger_that_comes_early_leaves_fewer_samples_before_it() {
+    let pod = bench(pulsing());
+    let mut client = Client::new(&pod).await;
+    sleep(Duration::from_millis(399)).await;
+    let captured = client
+        .capture(
+            json!({"cmd": "capture_dual", "la_samples": 5_000, "la_rate_mhz": 1.0,
+            "adc_samples": 500, "adc_rate_mhz": 0.1, "pre_samples": 4_000,
+            "trigger": {"la": 2, "edge": "rising"}}),
+        )
+        .await;
+    let extent = captured.extent.unwrap();
+    let before = usize::try_from(extent.trigger_sample).unwrap();
+    assert!((900..=1_000).contains(&before), "{extent:?}");
+    assert_eq!(captured.words.len(), before + 1_000);
+    assert_eq!(rises(&captured.words, 2), [before]);
+    // The samples of the ADC, one of ten, are of the same time.
+    assert!(captured.adc.len().abs_diff(captured.words.len() / 10) <= 1);
+    assert_eq!(extent.adc_samples, captured.adc.len() as u64);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_trigger_can_be_a_pulse_a_pattern_or_a_level_for_a_time() {
+    for (trigger, met_us) in [
+        (
+            json!({"la": 2, "pulse": "high", "shorter_ns": 1_000_001}),
+            401_000,
+        ),
+        (
+            json!({"la": 2, "pulse": "high", "longer_ns": 300_000}),
+            400_300,
+        ),
+        (json!({"mask": 3, "word": 2}), 400_000),
+        (
+            json!({"la": 2, "level": "high", "for_ns": 500_000}),
+            400_500,
+        ),
+    ] {
+        let pod = bench(pulsing());
+        let mut client = Client::new(&pod).await;
+        let before = Instant::now();
+        let captured = client
+            .capture(
+                json!({"cmd": "la_capture", "samples": 1_000, "sample_rate_mhz": 1.0,
+                "trigger": trigger.clone()}),
+            )
+            .await;
+        assert!(captured.trigger);
+        let took = before.elapsed().as_micros();
+        assert!(took.abs_diff(met_us + 1_000) <= 1_000, "{trigger}: {took}");
+        let high = captured.words.iter().filter(|word| **word == 2).count();
+        let expected = usize::try_from(401_000_u128.saturating_sub(met_us)).unwrap();
+        assert_eq!(high, expected, "{trigger}");
+    }
+    // What does not come is said in the same words as an edge.
+    let pod = bench(pulsing());
+    let mut client = Client::new(&pod).await;
+    let text = client
+        .refused(json!({"cmd": "la_capture", "trigger_timeout_ms": 900,
+            "trigger": {"la": 2, "pulse": "high", "shorter_ns": 1_000_000}}))
+        .await;
+    assert_eq!(text, "trigger timeout: no short pulse on LA2 within 900 ms");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_trigger_that_does_not_come_times_out_and_leaves_the_pod_free() {
     let pod = bench(SimConfig::default());

@@ -10,17 +10,45 @@ impl From<wit::Order> for order::Order {
     fn from(asked: wit::Order) -> Self {
         Self {
             name: asked.name,
-            trigger: asked.trigger.map(|trigger| pods::Trigger {
-                channel: trigger.channel,
-                edge: match trigger.edge {
-                    wit::Edge::Rising => pods::Edge::Rising,
-                    wit::Edge::Falling => pods::Edge::Falling,
-                    wit::Edge::High => pods::Edge::High,
-                    wit::Edge::Low => pods::Edge::Low,
-                },
+            trigger: asked.trigger.map(|trigger| order::Trigger {
+                condition: trigger.condition.into(),
                 timeout_ms: trigger.timeout_ms,
             }),
+            pre_samples: asked.pre_samples,
             wanted: asked.plan.into(),
+        }
+    }
+}
+
+impl From<wit::Condition> for order::Condition {
+    fn from(condition: wit::Condition) -> Self {
+        match condition {
+            wit::Condition::Edge(wit::EdgeOf { channel, edge }) => Self::Edge {
+                channel,
+                edge: match edge {
+                    wit::Edge::Rising => order::Edge::Rising,
+                    wit::Edge::Falling => order::Edge::Falling,
+                    wit::Edge::High => order::Edge::High,
+                    wit::Edge::Low => order::Edge::Low,
+                },
+            },
+            wit::Condition::Pulse(pulse) => Self::Pulse {
+                channel: pulse.channel,
+                is_high: pulse.is_high,
+                length: match pulse.length {
+                    wit::PulseLength::ShorterThan(ns) => order::Length::ShorterThan(ns),
+                    wit::PulseLength::LongerThan(ns) => order::Length::LongerThan(ns),
+                },
+            },
+            wit::Condition::Pattern(pattern) => Self::Pattern {
+                channels: pattern.channels,
+                levels: pattern.levels,
+            },
+            wit::Condition::Level(level) => Self::Level {
+                channel: level.channel,
+                is_high: level.is_high,
+                for_ns: level.for_ns,
+            },
         }
     }
 }

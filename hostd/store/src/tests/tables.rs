@@ -141,6 +141,8 @@ fn capture(n: u32, org: &str, device: &str) -> CaptureRecord {
         created_ms: n.into(),
         finished_ms: None,
         triggered: None,
+        trigger_sample: None,
+        pre_samples: 0,
         channels: Vec::new(),
         i2c: Some((1, 2)),
         size_bytes: None,

@@ -80,6 +80,8 @@ fn capture_at(
         created_ms: 0,
         finished_ms: None,
         triggered: None,
+        trigger_sample: None,
+        pre_samples: 0,
         channels: finished.channels,
         i2c: None,
         size_bytes: None,

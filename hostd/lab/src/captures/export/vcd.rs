@@ -8,7 +8,7 @@ use super::ExportError;
 use super::cut::Cut;
 use super::timeline::{Step, walk};
 use scale::Scale;
-use store::captures::ChannelRecord;
+use store::captures::{CaptureRecord, ChannelRecord};
 
 mod scale;
 
@@ -21,6 +21,8 @@ pub(super) fn write(reader: &Reader, cut: &Cut, out: &mut dyn Write) -> Result<(
     let rates: Vec<f64> = channels.iter().map(|c| c.sample_rate_hz).collect();
     let scale = Scale::for_rates(&rates);
     header(&channels, scale, out)?;
+    trigger(reader.record(), out)?;
+    variables(&channels, scale, out)?;
     let mut dump = Dump {
         analog: channels.iter().find(|c| c.la.is_none()).copied(),
         logic: channels.iter().filter(|c| c.la.is_some()).count(),
@@ -50,6 +52,27 @@ fn header(channels: &[&ChannelRecord], scale: Scale, out: &mut dyn Write) -> std
         let text = "samples are at no whole ticks: each time is the nearest";
         writeln!(out, "$comment {text} $end")?;
     }
+    Ok(())
+}
+
+/// Where the trigger lies, which the format has no other place for.
+fn trigger(record: &CaptureRecord, out: &mut dyn Write) -> std::io::Result<()> {
+    match record.trigger_at().zip(record.trigger_s()) {
+        Some((sample, seconds)) => {
+            writeln!(
+                out,
+                "$comment trigger: at sample {sample}, {seconds} s $end"
+            )
+        }
+        None => Ok(()),
+    }
+}
+
+fn variables(
+    channels: &[&ChannelRecord],
+    scale: Scale,
+    out: &mut dyn Write,
+) -> std::io::Result<()> {
     writeln!(out, "$timescale {} $end", scale.timescale())?;
     writeln!(out, "$scope module capture $end")?;
     // Logic channels first, in the order of the dump.

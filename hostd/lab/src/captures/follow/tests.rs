@@ -16,6 +16,8 @@ fn record(id: &str, status: Status) -> CaptureRecord {
         created_ms: 0,
         finished_ms: None,
         triggered: None,
+        trigger_sample: None,
+        pre_samples: 0,
         channels: Vec::new(),
         i2c: None,
         size_bytes: None,

@@ -25,6 +25,8 @@ fn record() -> CaptureRecord {
         created_ms: 0,
         finished_ms: None,
         triggered: None,
+        trigger_sample: None,
+        pre_samples: 0,
         channels: vec![channel(1), channel(2)],
         i2c: None,
         size_bytes: None,

@@ -1,12 +1,13 @@
 //! The rules of an order; a violation names its field and its bound.
 
 use pods::protocol::{
-    DUAL_BYTES_PER_S_MAX, LA_CHANNELS, SAMPLE_BYTES, TRIGGER_TIMEOUT_MS_MAX, rates,
+    DUAL_BYTES_PER_S_MAX, LA_CHANNELS, SAMPLE_BYTES, TRIGGER_NS_MAX, TRIGGER_TIMEOUT_MS_MAX, rates,
 };
-use pods::{CaptureRequest, RequestError, Trigger};
+use pods::{CaptureRequest, Condition, ConditionKind, Length, RequestError, Trigger};
 
 use super::warnings::mhz;
 use super::{ANALOG, Bounds, LOGIC, Level, PlanError, invalid};
+use crate::captures::order::Order;
 
 impl Bounds<'_> {
     pub(super) fn need_adc(&self) -> Result<(), PlanError> {
@@ -68,17 +69,93 @@ impl Bounds<'_> {
         Err(invalid(field, format!("must be {least} to {most}")))
     }
 
-    pub(super) fn trigger(&self, trigger: Trigger) -> Result<Trigger, PlanError> {
-        self.channel("trigger.channel", trigger.channel)?;
+    /// What the order waits for, with its samples before that.
+    pub(super) fn trigger(&self, order: &Order) -> Result<Option<Trigger>, PlanError> {
+        let pre_samples = order.pre_samples;
+        let Some(trigger) = order.trigger else {
+            return match pre_samples {
+                0 => Ok(None),
+                _ => Err(invalid(
+                    PRE_SAMPLES,
+                    "needs a trigger: give one, or leave it out".into(),
+                )),
+            };
+        };
+        self.condition(trigger.condition)?;
         if !(1..=TRIGGER_TIMEOUT_MS_MAX).contains(&trigger.timeout_ms) {
             return Err(invalid(
                 "trigger.timeout_ms",
                 format!("must be 1 to {TRIGGER_TIMEOUT_MS_MAX}"),
             ));
         }
-        Ok(trigger)
+        if pre_samples > 0 && self.capabilities.capture_pre_samples != Some(true) {
+            let lack = self.no_trigger("samples before a trigger");
+            let lack = format!("{PRE_SAMPLES}: {lack}");
+            return Err(PlanError::NotCapable { lack });
+        }
+        Ok(Some(Trigger {
+            condition: trigger.condition,
+            timeout_ms: trigger.timeout_ms,
+            pre_samples,
+        }))
+    }
+
+    /// Why the device has none of `what`, which goes beyond an edge.
+    fn no_trigger(&self, what: &str) -> String {
+        let has_logic = self.capabilities.la_channels.is_some_and(|n| n > 0);
+        match self.capabilities.is_of_parts && has_logic {
+            true => {
+                format!("the analyzer of the bench waits for triggers by itself, and has no {what}")
+            }
+            false => self.capabilities.lack(what, LOGIC),
+        }
+    }
+
+    /// A condition within its bounds, of a kind that the device has.
+    fn condition(&self, condition: Condition) -> Result<(), PlanError> {
+        let (field, ns) = match condition {
+            Condition::Edge { .. } => ("trigger.channel", None),
+            Condition::Pulse { length, .. } => {
+                let (field, ns) = match length {
+                    Length::ShorterThan(ns) => ("trigger.pulse.shorter_than_ns", ns),
+                    Length::LongerThan(ns) => ("trigger.pulse.longer_than_ns", ns),
+                };
+                ("trigger.pulse.channel", Some((field, ns)))
+            }
+            Condition::Pattern { .. } => ("trigger.pattern", None),
+            Condition::Level { for_ns, .. } => (
+                "trigger.level.channel",
+                Some(("trigger.level.for_ns", for_ns)),
+            ),
+        };
+        self.channel(field, condition.channel())?;
+        self.channel(field, condition.last_channel())?;
+        if let Some((field, _)) = ns.filter(|(_, ns)| !(1..=TRIGGER_NS_MAX).contains(ns)) {
+            return Err(invalid(field, format!("must be 1 to {TRIGGER_NS_MAX}")));
+        }
+        let kind = condition.kind();
+        let has = self.capabilities.has_trigger(kind);
+        // Pods that do not say what they can do have edges.
+        let (has_it, lack) = match kind {
+            ConditionKind::Edge => (
+                has != Some(false),
+                self.capabilities.lack("capture trigger", LOGIC),
+            ),
+            _ => {
+                let name = kind.name();
+                let lack = self.no_trigger(&format!("{name} trigger"));
+                (has == Some(true), format!("trigger.{name}: {lack}"))
+            }
+        };
+        match has_it {
+            true => Ok(()),
+            false => Err(PlanError::NotCapable { lack }),
+        }
     }
 }
+
+/// The member of an order that asks for samples before its trigger.
+const PRE_SAMPLES: &str = "pre_samples";
 
 pub(super) fn rate(field: &str, mhz: f64, mhz_max: f64) -> Result<(), PlanError> {
     if mhz.is_finite() && 0.0 < mhz && mhz <= mhz_max {
@@ -123,6 +200,8 @@ pub(super) fn refused(request: &CaptureRequest, error: &RequestError) -> PlanErr
             other => other,
         },
         (RequestError::Channel { .. }, _) => "trigger.channel",
+        (RequestError::Pattern, _) => "trigger.pattern",
+        (RequestError::TriggerTime { .. }, _) => "trigger",
         (RequestError::TriggerTimeout { .. }, _) => "trigger.timeout_ms",
         (RequestError::TooLong { .. }, CaptureRequest::Dual { .. }) => {
             let (adc_samples, la_samples) = request.samples();

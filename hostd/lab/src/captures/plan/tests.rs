@@ -1,5 +1,6 @@
 //! Bounds by board, and the request to the pod.
 
+use pods::{Condition, Edge, Length};
 use serde_json::json;
 
 use super::*;
@@ -25,6 +26,7 @@ fn order(plan: order::Wanted) -> order::Order {
     order::Order {
         name: None,
         trigger: None,
+        pre_samples: 0,
         wanted: plan,
     }
 }
@@ -101,9 +103,8 @@ fn bounds_are_named() {
     order.name = Some("a\nb".into());
     assert!(refused(&order, &v3()).contains("control characters"));
     order.name = None;
-    order.trigger = Some(Trigger {
-        channel: 0,
-        edge: pods::Edge::Rising,
+    order.trigger = Some(order::Trigger {
+        condition: Condition::edge(0, Edge::Rising),
         timeout_ms: 1,
     });
     assert!(refused(&order, &v3()).contains("trigger.channel"));
@@ -225,15 +226,98 @@ fn levels_are_those_of_the_board() {
 #[test]
 fn triggers_watch_the_channels_of_the_board() {
     let mut old = logic(10, &[]);
-    old.trigger = Some(Trigger {
-        channel: 13,
-        edge: pods::Edge::Rising,
+    old.trigger = Some(order::Trigger {
+        condition: Condition::edge(13, Edge::Rising),
         timeout_ms: 1,
     });
     let board = board(&json!({"board": "stm32h563", "version": "3.0.0",
         "caps": ["la", "capture_trigger"]}));
     let told = refused(&old, &board);
     assert_eq!(told, "trigger.channel: must be one of LA1 to LA12");
+}
+
+/// A board with all kinds of triggers.
+fn watchful() -> Capabilities {
+    board(
+        &json!({"board": "stm32h563", "version": "3.9.4", "analog": true,
+        "caps": ["la", "analog", "capture_trigger", "capture_pre", "trigger_pulse", "trigger_pattern",
+            "trigger_level"]}),
+    )
+}
+
+fn waiting(samples: u64, condition: Condition, pre_samples: u64) -> order::Order {
+    order::Order {
+        trigger: Some(order::Trigger {
+            condition,
+            timeout_ms: 1,
+        }),
+        pre_samples,
+        ..logic(samples, &[])
+    }
+}
+
+#[test]
+fn samples_before_the_trigger_need_a_pod_that_keeps_them() {
+    let edge = Condition::edge(1, Edge::Rising);
+    let plan = Plan::check(&waiting(10, edge, 9), &watchful(), CONFIGURED_MAX, None).unwrap();
+    assert_eq!(plan.request.command()["pre_samples"], 9);
+    let plain = Plan::check(&waiting(10, edge, 0), &v3(), CONFIGURED_MAX, None).unwrap();
+    assert_eq!(plain.request.command().get("pre_samples"), None);
+    let lack = Plan::check(&waiting(10, edge, 9), &v3(), CONFIGURED_MAX, None).unwrap_err();
+    assert!(matches!(lack, PlanError::NotCapable { .. }));
+    assert_eq!(
+        lack.to_string(),
+        "pre_samples: the board has no samples before a trigger"
+    );
+    let told = refused(&waiting(10, edge, 10), &watchful());
+    assert!(told.starts_with("pre_samples: is refused"), "{told}");
+    let mut alone = waiting(10, edge, 1);
+    alone.trigger = None;
+    let told = refused(&alone, &watchful());
+    assert_eq!(
+        told,
+        "pre_samples: needs a trigger: give one, or leave it out"
+    );
+}
+
+#[test]
+fn other_triggers_need_a_pod_that_has_them() {
+    let pulse = |channel, ns| Condition::Pulse {
+        channel,
+        is_high: true,
+        length: Length::LongerThan(ns),
+    };
+    let pattern = Condition::Pattern {
+        channels: 0b11,
+        levels: 0b01,
+    };
+    let level = |for_ns| Condition::Level {
+        channel: 1,
+        is_high: false,
+        for_ns,
+    };
+    for (condition, lack) in [
+        (
+            pulse(14, 1),
+            "trigger.pulse: the board has no pulse trigger",
+        ),
+        (pattern, "trigger.pattern: the board has no pattern trigger"),
+        (level(1), "trigger.level: the board has no level trigger"),
+    ] {
+        let order = waiting(10, condition, 0);
+        assert!(Plan::check(&order, &watchful(), CONFIGURED_MAX, None).is_ok());
+        let error = Plan::check(&order, &v3(), CONFIGURED_MAX, None).unwrap_err();
+        assert!(matches!(error, PlanError::NotCapable { .. }));
+        assert_eq!(error.to_string(), lack);
+    }
+    for (condition, field) in [
+        (pulse(15, 1), "trigger.pulse.channel: "),
+        (pulse(1, 0), "trigger.pulse.longer_than_ns: must be 1 to"),
+        (level(u64::MAX), "trigger.level.for_ns: must be 1 to"),
+    ] {
+        let told = refused(&waiting(10, condition, 0), &watchful());
+        assert!(told.starts_with(field), "{told}");
+    }
 }
 
 fn warnings(order: &order::Order) -> Vec<String> {

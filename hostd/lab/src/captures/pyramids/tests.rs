@@ -110,6 +110,8 @@ fn record(bytes: u64) -> CaptureRecord {
         created_ms: 0,
         finished_ms: Some(1),
         triggered: None,
+        trigger_sample: None,
+        pre_samples: 0,
         channels: vec![channel(1), channel(2)],
         i2c: None,
         size_bytes: Some(bytes),

@@ -85,6 +85,8 @@ fn done(org: &str, n: u32, name: Option<&str>, mib: u64) -> CaptureRecord {
         created_ms: u64::from(n) * DAY_MS,
         finished_ms: None,
         triggered: None,
+        trigger_sample: None,
+        pre_samples: 0,
         channels: Vec::new(),
         i2c: None,
         size_bytes: Some(mib * MIB),

@@ -33,6 +33,8 @@ fn record(channels: Vec<ChannelRecord>) -> CaptureRecord {
         created_ms: 0,
         finished_ms: None,
         triggered: None,
+        trigger_sample: None,
+        pre_samples: 0,
         channels,
         i2c: None,
         size_bytes: None,

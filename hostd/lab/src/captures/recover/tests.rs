@@ -54,6 +54,7 @@ async fn samples_outlive_a_record_that_cannot_be_written() {
     attached.await.unwrap();
     devices.settle(WAIT).await;
     let order = order::Order {
+        pre_samples: 0,
         name: None,
         trigger: None,
         wanted: order::Wanted::Logic(order::Logic {

@@ -87,6 +87,11 @@ fn capture(check: &mut Check<'_>, path: &Path, capture: &Capture) {
             check.find(path.key("channels").key(name), Code::InvalidValue, message);
         }
     }
+    let before = capture.pre_samples.as_ref().map_or(0, |pre| pre.0);
+    if before > 0 && capture.trigger.is_none() {
+        let message = "samples before a trigger need one: write `trigger`, or take this away";
+        check.find(path.key("pre_samples"), Code::NotHere, message);
+    }
     if let Some(trigger) = &capture.trigger {
         let path = path.key("trigger");
         if !capture.channels.contains_key(&trigger.channel) {

@@ -6,7 +6,7 @@ use fastrand::Rng;
 
 use super::{Assembly, AssemblyError};
 use crate::capture::Frame;
-use crate::chunk::{Chunk, Payload};
+use crate::chunk::{Chunk, Extent, Payload};
 
 fn packet(payload: Payload, more: bool) -> Chunk {
     Chunk {
@@ -14,6 +14,7 @@ fn packet(payload: Payload, more: bool) -> Chunk {
         adc_rate_hz: None,
         la_rate_hz: None,
         trigger: None,
+        extent: None,
         more,
     }
 }
@@ -166,4 +167,54 @@ fn any_cut_of_a_capture_gives_the_same_edges() {
         }
         assert_eq!(seen, changes_in(0..length));
     }
+}
+
+fn extent(trigger_sample: u64, adc_samples: u64, la_samples: u64) -> Extent {
+    Extent {
+        trigger_sample,
+        adc_samples,
+        la_samples,
+    }
+}
+
+#[test]
+fn a_trigger_that_came_early_makes_the_capture_shorter() {
+    let mut assembly = Assembly::new((0, 10)).with_pre_samples(4);
+    let mut first = edges(&[(0, 1)], 3, true);
+    first.extent = Some(extent(1, 0, 7));
+    assert_eq!(assembly.push(first).unwrap(), [la(&[(0, 1)], 3)]);
+    assert_eq!(assembly.samples(), (0, 7));
+    assert!(assembly.push(edges(&[], 7, false)).is_ok());
+    let mut both = Assembly::new((5, 10)).with_pre_samples(4);
+    let mut first = packet(Payload::Dense(vec![1, 2, 3]), true);
+    first.extent = Some(extent(1, 3, 7));
+    both.push(first).unwrap();
+    assert!(both.push(edges(&[(0, 1)], 7, false)).is_ok());
+}
+
+#[test]
+fn a_capture_is_no_shorter_than_its_trigger_says() {
+    for (asked, pre, said) in [
+        ((0, 10), 4, extent(5, 0, 10)),
+        ((0, 10), 4, extent(1, 0, 8)),
+        ((0, 10), 4, extent(4, 0, 11)),
+        ((0, 10), 4, extent(1, 0, 6)),
+        ((0, 10), 0, extent(0, 0, 9)),
+        ((0, 10), 4, extent(1, 1, 7)),
+        ((5, 10), 4, extent(1, 0, 7)),
+        ((10, 0), 4, extent(1, 6, 0)),
+        ((10, 0), 4, extent(u64::MAX, u64::MAX, 0)),
+    ] {
+        let mut assembly = Assembly::new(asked).with_pre_samples(pre);
+        let mut first = packet(Payload::Dense(Vec::new()), true);
+        first.extent = Some(said);
+        let error = assembly.push(first).unwrap_err();
+        assert!(matches!(error, AssemblyError::Extent { .. }), "{said:?}");
+    }
+    // Nor once samples have come.
+    let mut assembly = Assembly::new((0, 10)).with_pre_samples(4);
+    assembly.push(edges(&[(0, 1)], 1, true)).unwrap();
+    let mut late = edges(&[], 2, true);
+    late.extent = Some(extent(1, 0, 7));
+    assert!(assembly.push(late).is_err());
 }

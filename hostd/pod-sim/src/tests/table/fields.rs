@@ -17,6 +17,10 @@ const NARROWED: &[(&str, &str)] = &[
     ("dac_control_loop", "in_trip"),
     ("dac_limits", "min_mv"),
     ("dac_limits", "max_mv"),
+    ("capture", "pre_samples"),
+    ("stream", "pre_samples"),
+    ("la_capture", "pre_samples"),
+    ("capture_dual", "pre_samples"),
 ];
 
 /// The example for trying a field: one that has it, otherwise the first.

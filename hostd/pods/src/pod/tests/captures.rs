@@ -1,6 +1,7 @@
 //! Captures through the handle.
 
 use super::*;
+use crate::Condition;
 
 async fn frames(pod: &Pod, request: CaptureRequest) -> Vec<Frame> {
     let mut stream = pod.capture(request).await.unwrap();
@@ -66,9 +67,9 @@ async fn a_dual_capture_tells_both_rates_and_its_trigger() {
         la_samples: 2000,
         la_rate_mhz: 2.304,
         trigger: Some(Trigger {
-            channel: 4,
-            edge: Edge::Low,
+            condition: Condition::edge(4, Edge::Low),
             timeout_ms: 50,
+            pre_samples: 0,
         }),
     };
     let mut stream = pod.capture(request).await.unwrap();
@@ -163,9 +164,9 @@ async fn a_trigger_timeout_is_typed() {
         samples: 10,
         rate_mhz: 1.0,
         trigger: Some(Trigger {
-            channel: 3,
-            edge: Edge::Rising,
+            condition: Condition::edge(3, Edge::Rising),
             timeout_ms: 60_000,
+            pre_samples: 0,
         }),
     };
     let mut stream = pod.capture(request).await.unwrap();

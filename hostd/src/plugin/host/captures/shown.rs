@@ -19,6 +19,7 @@ pub(in crate::plugin) fn json(record: &CaptureRecord) -> Value {
     add("created_at", json!(clock::text(record.created_ms)));
     let channels = (0u32..).zip(&record.channels).map(channel);
     add("channels", channels.collect());
+    add("trigger_sample", json!(record.trigger_at()));
     let optional = [
         ("name", record.name.as_ref().map(|name| json!(name))),
         ("error", record.error.as_ref().map(|error| json!(error))),
@@ -26,7 +27,10 @@ pub(in crate::plugin) fn json(record: &CaptureRecord) -> Value {
             "finished_at",
             record.finished_ms.map(|ms| json!(clock::text(ms))),
         ),
-        ("trigger", record.triggered.map(trigger)),
+        (
+            "trigger",
+            record.triggered.map(|fired| trigger(fired, record)),
+        ),
         (
             "job",
             record
@@ -56,9 +60,13 @@ fn of_job(job: &str, origin: Option<&Origin>) -> Value {
     told
 }
 
-/// There is no pre-trigger: the instant at which it fires becomes sample 0.
-fn trigger(fired: bool) -> Value {
-    json!({"fired": fired, "index": fired.then_some(0)})
+/// Whether it fired, and the sample at which it did.
+fn trigger(fired: bool, record: &CaptureRecord) -> Value {
+    let mut told = json!({"fired": fired, "index": record.trigger_at()});
+    if record.pre_samples > 0 {
+        told["pre_samples"] = json!(record.pre_samples);
+    }
+    told
 }
 
 fn channel((id, channel): (u32, &ChannelRecord)) -> Value {
