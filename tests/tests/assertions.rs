@@ -5,8 +5,10 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
+use tests::offline::stranger;
+use tests::{Client, Server};
 
 /// A `.sr` file of samples at 1 MHz, with channels `clk` and `rst`.
 fn sr(path: &Path, samples: &[u8]) {
@@ -128,6 +130,73 @@ FAIL  reset is held: 1 of 1 pulse not so; the worst has 9 us low, at 20 us
         (&"rst".into(), &20.into())
     );
     assert_eq!(result["rules"][1]["margin"]["unit"], "s");
+}
+
+#[test]
+fn a_capture_of_a_server_is_judged_and_compared_with() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut server = Server::demo_in(dir.path()).unwrap();
+    assert!(server.stop().unwrap());
+    let eve = format!("ApiKey {}", stranger(dir.path()));
+    server = Server::demo_in(dir.path()).unwrap();
+    let client = server.client();
+    let keep = |name: &str, reset: usize| {
+        let desk = Desk::new();
+        sr(&desk.path(name), &boot(reset));
+        let bytes = fs::read(desk.path(name)).unwrap();
+        let path = format!("/api/captures/import?name={name}");
+        let body = Some(("application/octet-stream", bytes.as_slice()));
+        let kept = client.send_typed("POST", &path, body);
+        kept.unwrap().expect(201)["id"].as_str().unwrap().to_owned()
+    };
+    let (good, late) = (keep("good", 10), keep("late", 14));
+    let desk = Desk::new();
+    let rules = format!(
+        "version: 1\nrules:\n  - name: as before\n    golden: {{ capture: {good}, channels: [rst, clk], time: 2us }}\n"
+    );
+    desk.write("rules.yaml", &rules);
+    let hostd = |id: &str, key: &str| {
+        let mut command = Command::new(tests::server::binary().unwrap());
+        command.current_dir(desk.0.path());
+        command.args(["assert", id, "rules.yaml"]);
+        command.env("HOSTD_URL", &server.url).env("HOSTD_KEY", key);
+        let output = command.output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code().unwrap(), text + &complaint)
+    };
+    let (code, told) = hostd(&good, &server.api_key);
+    assert_eq!(code, 0, "{told}");
+    let (code, told) = hostd(&late, &server.api_key);
+    assert_eq!(code, 1, "{told}");
+    assert!(told.contains(&format!("the signals of {good}")), "{told}");
+    // The server says the same.
+    let judge = |client: &Client, golden: &str| {
+        let rules = json!({"rules": {"version": 1, "rules": [{"name": "as before",
+            "golden": {"capture": golden, "channels": ["rst", "clk"], "time": "2us"}}]}});
+        client
+            .post(&format!("/api/capture/{late}/assert"), &rules)
+            .unwrap()
+    };
+    let judged = judge(&client, &good).expect(200);
+    assert_eq!(judged["failed"], 1, "{judged}");
+    assert!(
+        told.contains(judged["rules"][0]["seen"].as_str().unwrap()),
+        "{told}\n{judged}"
+    );
+    // What another organisation has is none to compare with.
+    let theirs = server.anonymous().with_authorization(&eve);
+    judge(&theirs, &good).expect_error(404, "not_found");
+    let (code, told) = hostd(&good, eve.trim_start_matches("ApiKey "));
+    assert_eq!(code, 2, "{told}");
+    assert!(told.contains("capture not found"), "{told}");
+    let missing = judge(&client, "01JGZ5V9T3N8W2K4Q7R6D1M0XC");
+    missing.expect_error(422, "invalid_definition");
+    assert!(
+        missing.text.contains("rules[0].golden.capture"),
+        "{}",
+        missing.text
+    );
 }
 
 #[test]

@@ -263,6 +263,18 @@ impl Rule {
     /// The golden file that it compares with.
     #[must_use]
     pub fn golden_file(&self) -> Option<&str> {
-        self.golden.as_ref().map(Golden::file)
+        self.golden.as_ref().and_then(Golden::file)
+    }
+
+    /// The id of the capture that it compares with.
+    #[must_use]
+    pub fn golden_capture(&self) -> Option<&str> {
+        self.golden.as_ref().and_then(Golden::capture)
+    }
+
+    /// The channels of what it compares with that alone are compared; none: all.
+    #[must_use]
+    pub fn golden_channels(&self) -> &[Name] {
+        self.golden.as_ref().map_or(&[], Golden::channels)
     }
 }

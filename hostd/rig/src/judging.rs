@@ -4,7 +4,8 @@ use std::time::Instant;
 
 use jobs::{BenchError, Judging, Ruled, Ruling, Until};
 use lab::captures::reader::{ReadError, Reader};
-use rules::{Analog, Capture, EvaluateError, Goldens, Logic, Verdict, evaluate, picture};
+use pipeline::rules::Rule;
+use rules::{Analog, Capture, EvaluateError, Goldens, Judged, Logic, Verdict, evaluate, picture};
 use store::captures::ChannelRecord;
 
 use crate::device::{Rig, within};
@@ -28,10 +29,8 @@ impl Rig {
             let added = goldens.add(name, bytes);
             added.map_err(|error| BenchError::Refused(format!("use {name}: {error}")))?;
         }
-        let names = judging.names.iter();
-        let names = names.map(|(name, meant)| (name.as_str(), meant.as_str()));
-        let capture = view(&reader, &|channel| given(channel, judging), names);
-        let capture = capture.map_err(|error| lost(&error))?;
+        let capture = named(&reader, judging)?;
+        self.add_good(judging, until, &mut goldens)?;
         let turn = Turn::take(&self.lab, until)?;
         let stop = || {
             turn.pass(until);
@@ -52,24 +51,65 @@ impl Rig {
                 }
                 Verdict::Passed | Verdict::Error => None,
             };
-            ruled.push(Ruled {
-                name: rule.name.clone(),
-                holds: match rule.verdict {
-                    Verdict::Passed => Some(true),
-                    Verdict::Failed => Some(false),
-                    Verdict::Error => None,
-                },
-                wanted: rule.wanted.clone(),
-                seen: rule.seen.clone(),
-                detail: rule.told(),
-                picture,
-            });
+            ruled.push(of_judged(rule, picture));
         }
         let json = serde_json::to_string_pretty(&report);
         Ok(Ruling {
             rules: ruled,
             json: json.map_err(|error| lost(&error))? + "\n",
         })
+    }
+}
+
+impl Rig {
+    /// Adds the good captures that rules name by their ids, of the run's organisation.
+    fn add_good(
+        &self,
+        judging: &Judging<'_>,
+        until: &Until<'_>,
+        goldens: &mut Goldens,
+    ) -> Result<(), BenchError> {
+        let mut added: Vec<&str> = Vec::new();
+        for id in judging.rules.iter().filter_map(Rule::golden_capture) {
+            if added.contains(&id) {
+                continue;
+            }
+            let unusable = |error: &dyn std::fmt::Display| {
+                BenchError::Refused(format!("compare with the capture {id}: {error}"))
+            };
+            let reader = within(&self.lab.handle, until, async {
+                let reader = self.lab.captures.read(&self.hold.org, id).await;
+                reader.map_err(|error| unusable(&error))
+            })?;
+            let made = goldens.add_capture(id, &named(&reader, judging)?, judging.rules);
+            made.map_err(|error| unusable(&error))?;
+            added.push(id);
+        }
+        Ok(())
+    }
+}
+
+/// A capture with the names that the step and its rules have for channels.
+fn named<'r>(reader: &'r Reader, judging: &Judging<'_>) -> Result<Capture<'r>, BenchError> {
+    let names = judging.names.iter();
+    let names = names.map(|(name, meant)| (name.as_str(), meant.as_str()));
+    let capture = view(reader, &|channel| given(channel, judging), names);
+    capture.map_err(|error| lost(&error))
+}
+
+/// What a rule came to.
+fn of_judged(rule: &Judged, picture: Option<String>) -> Ruled {
+    Ruled {
+        name: rule.name.clone(),
+        holds: match rule.verdict {
+            Verdict::Passed => Some(true),
+            Verdict::Failed => Some(false),
+            Verdict::Error => None,
+        },
+        wanted: rule.wanted.clone(),
+        seen: rule.seen.clone(),
+        detail: rule.told(),
+        picture,
     }
 }
 

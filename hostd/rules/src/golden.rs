@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pipeline::rules::{Align, Quantity, Time};
+use pipeline::rules::{Align, Quantity, Rule, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::capture::{Capture, Found};
@@ -10,6 +10,9 @@ use crate::evaluate::Fault;
 use crate::lane::Stop;
 use crate::limits::{GOLDEN_BYTES_MAX, GOLDEN_EDGES_MAX, GOLDEN_FILES_MAX, GOLDEN_POINTS_MAX};
 use crate::number::{float, snap};
+
+/// How far an edge may be from its place if nobody says otherwise.
+pub const GOLDEN_TIME: Time = Time(1_000);
 
 /// The version of the form, as the file has it.
 const VERSION: u32 = 1;
@@ -305,6 +308,40 @@ impl Goldens {
             return Err(GoldenError::Many);
         }
         self.0.insert(name.to_owned(), Golden::read(bytes)?);
+        Ok(())
+    }
+
+    /// Adds what rules compare with that name this capture by its id.
+    ///
+    /// # Errors
+    /// The capture lacks a channel that they name, has more edges than may be, or is damaged, or there are too many.
+    pub fn add_capture(
+        &mut self,
+        id: &str,
+        capture: &Capture<'_>,
+        rules: &[Rule],
+    ) -> Result<(), GoldenError> {
+        if self.0.len() == GOLDEN_FILES_MAX && !self.0.contains_key(id) {
+            return Err(GoldenError::Many);
+        }
+        let its = || {
+            rules
+                .iter()
+                .filter(|rule| rule.golden_capture() == Some(id))
+        };
+        // One that names none compares all.
+        let all = its().any(|rule| rule.golden_channels().is_empty());
+        let named = its().filter(|_| !all).flat_map(Rule::golden_channels);
+        let mut channels: Vec<String> = named.map(|name| name.as_str().to_owned()).collect();
+        channels.sort();
+        channels.dedup();
+        let make = Make {
+            channels: &channels,
+            time: GOLDEN_TIME,
+            amplitude: None,
+            align: Align::default(),
+        };
+        self.0.insert(id.to_owned(), Golden::make(capture, &make)?);
         Ok(())
     }
 

@@ -92,7 +92,7 @@ pub(crate) fn wanted(rule: &Rule) -> String {
         }
         Kind::Analog(rule) => format!("{} {}", rule.channel, bounds(rule.min, rule.max, "")),
         Kind::Settles(rule) => wanted_settles(rule),
-        Kind::Golden(rule) => format!("the signals of {}", rule.file()),
+        Kind::Golden(rule) => format!("the signals of {}", rule.of()),
     };
     let from = rule.from().map(|time| format!(", from {time} on"));
     let to = rule.to().map(|time| format!(", up to {time}"));

@@ -42,7 +42,7 @@ mod words;
 
 pub use capture::{Analog, Capture, Logic};
 pub use evaluate::{EvaluateError, evaluate};
-pub use golden::{Golden, GoldenError, Goldens, Make};
+pub use golden::{GOLDEN_TIME, Golden, GoldenError, Goldens, Make};
 pub use junit::junit;
 pub use report::{Judged, Margin, Place, Report, Verdict};
 pub use svg::picture;

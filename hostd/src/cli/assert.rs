@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use anyhow::{Context, anyhow};
 use clap::Args;
-use pipeline::rules::{RuleFile, parse};
+use pipeline::rules::{Rule, RuleFile, parse};
 use rules::limits::{GOLDEN_BYTES_MAX, TIME_MAX};
 use rules::{Capture, EvaluateError, Goldens, Judged, Report, Verdict};
 
@@ -87,7 +87,8 @@ impl Assert {
                 return Ok(ExitCode::from(check::DEFINITION));
             }
         };
-        let goldens = goldens(path, &file).map_err(Trouble::Asked)?;
+        let mut goldens = goldens(path, &file).map_err(Trouble::Asked)?;
+        self.add_good(&file, &mut goldens).map_err(Trouble::Asked)?;
         let stored = self.source.load().map_err(Trouble::Asked)?;
         let capture = stored.capture().map_err(Trouble::Asked)?;
         let capture = capture.with_names(file.channels());
@@ -110,6 +111,22 @@ impl Assert {
             (0, 1..) => FAILED,
             (0, 0) => 0,
         }))
+    }
+
+    /// Fetches the good captures that rules name by their ids.
+    fn add_good(&self, file: &RuleFile, goldens: &mut Goldens) -> anyhow::Result<()> {
+        let mut added: Vec<&str> = Vec::new();
+        for id in file.rules().iter().filter_map(Rule::golden_capture) {
+            if added.contains(&id) {
+                continue;
+            }
+            let stored = self.source.fetch(id)?;
+            let capture = stored.capture()?.with_names(file.channels());
+            let made = goldens.add_capture(id, &capture, file.rules());
+            made.with_context(|| format!("compare with the capture {id}"))?;
+            added.push(id);
+        }
+        Ok(())
     }
 
     /// The pictures' paths, by rule.
@@ -180,7 +197,7 @@ fn failed(error: &EvaluateError) -> Result<ExitCode, Trouble> {
 fn goldens(rules: &Path, file: &RuleFile) -> anyhow::Result<Goldens> {
     let folder = rules.parent().unwrap_or(Path::new(""));
     let mut goldens = Goldens::default();
-    for name in file.rules().iter().filter_map(|rule| rule.golden_file()) {
+    for name in file.rules().iter().filter_map(Rule::golden_file) {
         let path = folder.join(name);
         let what = || format!("read {}", path.display());
         let mut bytes = Vec::new();

@@ -1,11 +1,13 @@
 //! `hostd:host/assertions`: rules about the signals of captures.
 
+use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Instant;
 
 use admission::Requester;
+use pipeline::Code;
 use pipeline::rules::{RuleFile, parse};
-use rules::limits::TIME_MAX;
+use rules::limits::{GOLDEN_FILES_MAX, TIME_MAX};
 use rules::{EvaluateError, Goldens, evaluate};
 use wasmtime::component::HasData;
 
@@ -54,12 +56,14 @@ impl Host for View<'_> {
         })?;
         let read = self.captures.read(&record.org, &record.id).await;
         let reader = read.map_err(|error| self.failed(error))?;
-        let work = move |gone: &Gone| judged(&reader, &file, gone);
+        let good = self.good(&file).await?;
+        let work = move |gone: &Gone| judged(&reader, &file, &good, gone);
         let done = in_place(self.captures, self.requester, work).await;
         let done = done.map_err(|error| self.failed(error))?;
         let judged = done.map_err(|error| self.broken(&error))?;
         judged.map_err(|error| match error {
             Broken::Read(error) => self.failed(error.into()),
+            Broken::Good(place, why) => no_good(place, why),
             Broken::Late(sentence) => Refusal::Late(sentence),
             Broken::Text(error) => self.broken(&error),
         })
@@ -69,16 +73,28 @@ impl Host for View<'_> {
 /// Why there is no result.
 enum Broken {
     Read(ReadError),
+    /// The good capture of the rule at this place cannot be compared with: why.
+    Good(usize, String),
     Late(String),
     Text(serde_json::Error),
 }
 
-fn judged(reader: &Reader, file: &RuleFile, gone: &Gone) -> Result<String, Broken> {
-    let names = file.channels();
-    let capture = rig::view(reader, &|_| None, names).map_err(Broken::Read)?;
+fn judged(
+    reader: &Reader,
+    file: &RuleFile,
+    good: &[(usize, Arc<Reader>)],
+    gone: &Gone,
+) -> Result<String, Broken> {
+    let view = |reader| rig::view(reader, &|_| None, file.channels()).map_err(Broken::Read);
+    let capture = view(reader)?;
     let begun = Instant::now();
     let stop = || gone.is_gone() || begun.elapsed() > TIME_MAX;
-    let report = evaluate(&capture, file.rules(), &Goldens::default(), &stop);
+    let mut goldens = Goldens::default();
+    for (place, reader) in good {
+        let added = goldens.add_capture(&reader.record().id, &view(reader)?, file.rules());
+        added.map_err(|error| Broken::Good(*place, format!("failed to {error}")))?;
+    }
+    let report = evaluate(&capture, file.rules(), &goldens, &stop);
     let report = report.map_err(|error| match error {
         EvaluateError::Damaged(error) => Broken::Read(ReadError::Logic(error)),
         EvaluateError::Late => Broken::Late(format!("failed to {error}")),
@@ -86,7 +102,45 @@ fn judged(reader: &Reader, file: &RuleFile, gone: &Gone) -> Result<String, Broke
     serde_json::to_string(&report).map_err(Broken::Text)
 }
 
+/// What is wrong with the rule at this place, whose good capture cannot be used.
+fn no_good(place: usize, message: String) -> Refusal {
+    Refusal::Rules(vec![Problem {
+        line: 1,
+        column: 1,
+        code: Code::UnknownReference.as_str().to_owned(),
+        path: format!("rules[{place}].golden.capture"),
+        message,
+    }])
+}
+
 impl View<'_> {
+    /// Good captures that rules name, each once with the place of the first that does: those that the caller may see.
+    async fn good(&self, file: &RuleFile) -> Result<Vec<(usize, Arc<Reader>)>, Refusal> {
+        let mut found: Vec<(usize, Arc<Reader>)> = Vec::new();
+        for (place, rule) in file.rules().iter().enumerate() {
+            let Some(id) = rule.golden_capture() else {
+                continue;
+            };
+            if found.iter().any(|(_, reader)| reader.record().id == id) {
+                continue;
+            }
+            if found.len() == GOLDEN_FILES_MAX {
+                let why = format!("rules name more than {GOLDEN_FILES_MAX} good captures");
+                return Err(no_good(place, why));
+            }
+            let unusable = |why: &dyn Display| no_good(place, format!("the capture {id} {why}"));
+            let record = self.door.capture(self.captures, id).await;
+            let record = record.map_err(|_| unusable(&"is not there, or is not yours to see"))?;
+            let read = self.captures.read(&record.org, &record.id).await;
+            let reader = read.map_err(|error| match error {
+                Failure::State(_) => unusable(&"is not done"),
+                other => self.failed(other),
+            })?;
+            found.push((place, reader));
+        }
+        Ok(found)
+    }
+
     fn failed(&self, error: Failure) -> Refusal {
         Refusal::Capture(refusal(self.context.capture_error(error)))
     }

@@ -98,6 +98,10 @@ impl Check {
                 }
             }
             Kind::Golden(rule) => {
+                if rule.file.is_some() == rule.capture.is_some() {
+                    let message = "a good capture is one of `file` and `capture`: give it one";
+                    self.find(path.clone(), Code::OneAction, message);
+                }
                 self.time(path.key("time"), rule.time, true);
                 if let Some(amplitude) = rule.amplitude {
                     self.not_negative(path.key("amplitude"), amplitude.millionths);

@@ -343,10 +343,14 @@ pub enum Align {
 /// Signals are those of a good capture, edge by edge.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(rename = "GoldenRule")]
+#[schemars(rename = "GoldenRule", extend("oneOf" = [{"required": ["file"]}, {"required": ["capture"]}]))]
 pub struct Golden {
-    /// The golden file, as `hostd golden` makes it, beside the rules.
-    pub(crate) file: RelativePath,
+    /// The golden file, as `hostd golden` makes it, beside the rules. It, or `capture`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) file: Option<RelativePath>,
+    /// The id of a good capture, which the server that judges has. It, or `file`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) capture: Option<Id>,
     /// How far an edge may be from its place. Without it what the file says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<Time>,
@@ -362,10 +366,22 @@ pub struct Golden {
 }
 
 impl Golden {
+    /// What it compares with: the golden file's path, or the capture's id.
+    #[must_use]
+    pub fn of(&self) -> &str {
+        self.file().or(self.capture()).unwrap_or_default()
+    }
+
     /// The golden file's path.
     #[must_use]
-    pub fn file(&self) -> &str {
-        &self.file
+    pub fn file(&self) -> Option<&str> {
+        self.file.as_deref()
+    }
+
+    /// The capture's id.
+    #[must_use]
+    pub fn capture(&self) -> Option<&str> {
+        self.capture.as_deref()
     }
 
     /// The channels that are compared; none: all of the file.

@@ -25,6 +25,7 @@ const RIGHT: &[&str] = &[
     "analog: { channel: ADC, min: -3.3V }",
     "settles: { channel: ADC, to: 120mA, tolerance: 2%, within: 5ms, after: en rising }",
     "golden: { file: a/b.json, time: 0s, amplitude: 50mV, align: first_edge, channels: [a, 1] }",
+    "golden: { capture: 01JGZ5V9T3N8W2K4Q7R6D1M0XC, time: 5us }",
     "from: -1ms, to: 2ms, count: { edge: a any, min: 1 }",
 ];
 
@@ -51,6 +52,9 @@ const WRONG: &[&str] = &[
     "analog: { channel: a, min: 3.3 }",
     "golden: { file: ../a.json }",
     "golden: { file: a.json, align: middle }",
+    "golden: { time: 5us }",
+    "golden: { file: a.json, capture: 01JGZ5V9T3N8W2K4Q7R6D1M0XC }",
+    "golden: { capture: ../a }",
 ];
 
 fn file(rule: &str) -> String {

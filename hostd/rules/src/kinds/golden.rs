@@ -54,11 +54,13 @@ impl Course {
 }
 
 pub(super) fn sight(scene: &Scene<'_>, rule: &Rule) -> Result<Sight, Fault> {
-    let Some(golden) = scene.goldens.get(rule.file()) else {
-        return Err(Fault::Unfit(format!(
-            "the golden file {} is not here: make it by `hostd golden`, and keep it beside the rules",
-            rule.file()
-        )));
+    let Some(golden) = scene.goldens.get(rule.of()) else {
+        return Err(Fault::Unfit(match rule.file() {
+            Some(file) => format!(
+                "the golden file {file} is not here: make it by `hostd golden`, and keep it beside the rules"
+            ),
+            None => format!("the capture {} is not here to compare with", rule.of()),
+        }));
     };
     let wanted = |name: &str| {
         let all = rule.channels();

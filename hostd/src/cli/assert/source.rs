@@ -1,9 +1,12 @@
 //! The capture that rules are about.
 
+use std::env;
 use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use decode::analog::AnalogSegment;
 use decode::import::{Import, Kind, Limits, Memory, Options};
@@ -11,19 +14,37 @@ use decode::segment::Segment;
 use memmap2::Mmap;
 use rules::{Analog, Capture, Logic};
 
+use super::super::patience::Patience;
+use super::super::server::{Failed, KEY, Server, URL_DEFAULT, retried};
+
 /// Counts of the converter of an imported channel.
 const COUNTS: f64 = 65_536.0;
 
 /// The unit of an analog channel that has none.
 const UNIT: &str = "V";
 
+/// Characters of the id of a server's capture.
+const ID_CHARS: usize = 26;
+
+/// Bytes of a capture that is fetched from a server, as a sigrok session.
+const FETCHED_BYTES_MAX: u64 = 1 << 30;
+
+/// How long a server that cannot be reached is tried again.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 /// Where a capture comes from.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Source {
-    /// Capture to read: sigrok session (.sr), VCD, CSV, Saleae's binary export, WAV, or logic samples as a server stores
-    /// them (.la)
+    /// Capture to read: sigrok session (.sr), VCD, CSV, Saleae's binary export, WAV, logic samples as a server stores
+    /// them (.la), or the id of a capture of a server
     #[arg(value_name = "CAPTURE", required = true)]
     file: Option<PathBuf>,
+    /// URL of the server that has a capture which is named by its id; the key is read from HOSTD_KEY
+    #[arg(long, env = "HOSTD_URL", value_name = "URL", default_value = URL_DEFAULT)]
+    url: String,
+    /// PEM file of the certificate authorities to trust, in place of the public ones
+    #[arg(long, env = "HOSTD_CA", value_name = "FILE")]
+    ca: Option<PathBuf>,
 }
 
 /// A capture's samples as they are stored, and what its channels are.
@@ -54,8 +75,47 @@ impl Source {
         let Some(path) = &self.file else {
             bail!("find the capture: name a file");
         };
-        Stored::read(path)
+        // A file has its name before a capture of a server.
+        match path.to_str().filter(|text| is_id(text) && !path.exists()) {
+            Some(id) => self.fetch(id),
+            None => Stored::read(path),
+        }
     }
+}
+
+impl Source {
+    /// Reads a capture of the server.
+    ///
+    /// # Errors
+    /// The server does not have it, or cannot be reached.
+    pub(super) fn fetch(&self, id: &str) -> anyhow::Result<Stored> {
+        let what = || format!("fetch the capture {id} from {}", self.url);
+        if !is_id(id) {
+            bail!("{}: an id has {ID_CHARS} letters and digits", what());
+        }
+        let key = env::var(KEY).with_context(|| format!("read the API key from {KEY}"))?;
+        let server = Server::new(&self.url, &key, self.ca.as_deref())?;
+        let path = format!("/capture/{id}/export?format=sr");
+        let fetched = retried(&Patience::new(PATIENCE), || {
+            let answer = server.send("GET", &path, &[], ureq::SendBody::none())?;
+            let body = answer.into_body().into_with_config();
+            let mut bytes = Vec::new();
+            let read = body
+                .limit(FETCHED_BYTES_MAX)
+                .reader()
+                .read_to_end(&mut bytes);
+            read.context("read the answer").map_err(Failed::Lost)?;
+            Ok(bytes)
+        });
+        let bytes = fetched.map_err(|failed| anyhow!("{}: failed to {failed}", what()))?;
+        stored(&bytes).with_context(what)
+    }
+}
+
+/// Whether a text is the id of a capture.
+fn is_id(text: &str) -> bool {
+    let is_letter = |b: u8| b.is_ascii_digit() || b.is_ascii_uppercase();
+    text.len() == ID_CHARS && text.bytes().all(is_letter)
 }
 
 /// Stores the samples of a file in memory: a small part of its size, since only edges are kept.

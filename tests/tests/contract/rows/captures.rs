@@ -250,6 +250,19 @@ fn looks() -> Vec<Rows> {
                     r#"{"rules": {"version": 1, "rules": [{"name": "a", "pulse": {"channel": "none", "min": "1us"}}]}}"#,
                 ),
             )
+            .success(
+                200,
+                call("/capture/<capture>/assert").json(
+                    r#"{"rules": {"version": 1, "rules": [{"name": "a", "golden": {"capture": "<capture>"}}]}}"#,
+                ),
+            )
+            .refusal(
+                422,
+                "invalid_definition",
+                call("/capture/<capture>/assert").json(
+                    r#"{"rules": {"version": 1, "rules": [{"name": "a", "golden": {"capture": "<missing>"}}]}}"#,
+                ),
+            )
             .refusal(
                 422,
                 "invalid_definition",
