@@ -19,6 +19,7 @@ const REPLY: &str = "The file, streamed.";
 words! {
     const FORMATS: Format = {
         Vcd = "vcd",
+        Fst = "fst",
         Sr = "sr",
         Csv = "csv",
         Wav = "wav",

@@ -269,6 +269,7 @@ pub(super) fn range(
 fn to_format(format: WitFormat) -> Format {
     match format {
         WitFormat::Vcd => Format::Vcd,
+        WitFormat::Fst => Format::Fst,
         WitFormat::Sr => Format::Sr,
         WitFormat::Csv => Format::Csv,
         WitFormat::Wav => Format::Wav,

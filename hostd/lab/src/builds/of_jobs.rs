@@ -35,6 +35,7 @@ fn job(id: &str, runs: &[Ran<'_>], end: Option<&str>) -> Job {
         ended_ms: Some(NOW_MS + 5),
         end: Some(end_of(files.map_or("build", |_| PASSED))),
         log_bytes: 0,
+        measured: 0,
         files: files
             .unwrap_or_default()
             .iter()

@@ -12,6 +12,7 @@ use cut::Cut;
 
 mod csv;
 mod cut;
+mod fst;
 mod raw;
 mod sr;
 mod timeline;
@@ -29,6 +30,8 @@ const RATE_ERROR_MAX: f64 = 1e-5;
 pub enum Format {
     /// Value change dump, IEEE 1364-2005.
     Vcd,
+    /// Fast signal trace, of GTKWave and Surfer.
+    Fst,
     /// sigrok session, version 2.
     Sr,
     /// A row for each change.
@@ -118,7 +121,7 @@ impl Export {
             Format::Sr => {
                 sr::check(&cut)?;
             }
-            Format::Vcd | Format::Csv | Format::Bin => {}
+            Format::Vcd | Format::Fst | Format::Csv | Format::Bin => {}
         }
         Ok(Self { format, cut })
     }
@@ -130,7 +133,7 @@ impl Export {
             Format::Vcd => "text/plain; charset=utf-8",
             Format::Csv => "text/csv; charset=utf-8",
             Format::Wav => "audio/wav",
-            Format::Sr | Format::Bin => "application/octet-stream",
+            Format::Fst | Format::Sr | Format::Bin => "application/octet-stream",
         }
     }
 
@@ -142,6 +145,7 @@ impl Export {
         let cut = &self.cut;
         match self.format {
             Format::Vcd => vcd::write(reader, cut, out),
+            Format::Fst => fst::write(reader, cut, out),
             Format::Csv => csv::write(reader, cut, out),
             Format::Sr => sr::write(reader, cut, out),
             Format::Wav => wav::write(reader, cut, out),

@@ -10,6 +10,7 @@ use base::space::Space;
 use store::captures::{CaptureRecord, ChannelRecord, Kind, Marks, Setup, Status};
 
 mod round_trips;
+mod traces;
 
 /// Rates of the logic channels and of the ADC.
 const RATES_HZ: (f64, f64) = (1e6, 500_000.0);

@@ -7,7 +7,7 @@ use super::super::reader::Reader;
 use super::ExportError;
 use super::cut::Cut;
 use super::timeline::{Step, walk};
-use scale::Scale;
+pub(super) use scale::Scale;
 use store::captures::{CaptureRecord, ChannelRecord};
 
 mod scale;
@@ -84,14 +84,16 @@ fn variables(
         } else {
             ("real", 64)
         };
-        let name: String = channel
-            .name
-            .chars()
-            .map(|c| if c.is_whitespace() { '_' } else { c })
-            .collect();
+        let name = identifier_name(&channel.name);
         writeln!(out, "$var {kind} {bits} {} {name} $end", char::from(id))?;
     }
     writeln!(out, "$upscope $end\n$enddefinitions $end")
+}
+
+/// The name of a channel as one word.
+pub(super) fn identifier_name(name: &str) -> String {
+    let one = |c: char| if c.is_whitespace() { '_' } else { c };
+    name.chars().map(one).collect()
 }
 
 /// The values written last.

@@ -20,14 +20,14 @@ const EXPONENT_MAX: u32 = 15;
 
 /// How a dump counts time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Scale {
-    pub(super) ticks: Ticks,
+pub(in super::super) struct Scale {
+    pub(in super::super) ticks: Ticks,
     /// Whether all samples are at whole ticks.
     pub(super) is_exact: bool,
 }
 
 impl Scale {
-    pub(super) fn for_rates(rates_hz: &[f64]) -> Self {
+    pub(in super::super) fn for_rates(rates_hz: &[f64]) -> Self {
         let fastest_hz = rates_hz.iter().copied().fold(0.0, f64::max);
         let between = |ticks: Ticks| ticks.hz() / fastest_hz;
         let exact = Ticks::exact(rates_hz).filter(|ticks| between(*ticks) <= SAMPLE_TICKS_MAX);
