@@ -13,7 +13,7 @@ mod traffic;
 
 use decode::segment::{Encoder, EncoderSpec, Segment};
 use decode::{Format, Spec};
-use search::Query;
+use search::{Known, Query};
 use std::hint::black_box;
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -94,7 +94,7 @@ fn search(load: Load, parts: usize, rounds: u32) {
     );
     for query in QUERIES {
         let search = Query::parse(query).expect("it is a query");
-        let search = search.bind(&names, None).expect("it fits");
+        let search = search.bind(&names, &Known::default()).expect("it fits");
         let mut hits = 0;
         let seconds = best(rounds, || {
             hits = 0;

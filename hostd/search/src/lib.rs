@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use decode::segment::{Encoder, EncoderSpec, Segment};
-//! use search::Query;
+//! use search::{Known, Query};
 //! use std::ops::ControlFlow;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -17,7 +17,7 @@
 //! let segment = Segment::open(&stored)?;
 //!
 //! let query = Query::parse("pulse on LA3 shorter than 5 us")?;
-//! let search = query.bind(&["LA3".to_owned()], None)?;
+//! let search = query.bind(&["LA3".to_owned()], &Known::default())?;
 //! let mut found = Vec::new();
 //! search.run(&segment, 0..segment.samples(), &|| true, &mut |hit| {
 //!     found.push(hit);
@@ -52,6 +52,7 @@ mod seen;
 mod token;
 mod words;
 
+pub use bind::Known;
 pub use error::{QueryError, SearchError};
 pub use hit::Hit;
 pub use query::Query;

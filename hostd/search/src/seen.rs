@@ -6,7 +6,7 @@ use decode::segment::Segment;
 use decode::{Annotation, Decoding, Spec, Value};
 
 use crate::answers::Answers;
-use crate::bind::{of_decoder, roles};
+use crate::bind::{Known, of_decoder, roles};
 use crate::bytes::Sequences;
 use crate::error::SearchError;
 use crate::marks::Marks;
@@ -76,13 +76,13 @@ impl Bus {
         bus: &query::Bus,
         settings: &[(String, String)],
         names: &[String],
-        i2c: Option<(&str, &str)>,
+        known: &Known<'_>,
     ) -> Result<Self, SearchError> {
         let id = bus.decoder.id();
         let all = decode::DECODERS.iter();
         let decoder = all.clone().find(|decoder| decoder.id == id);
         let decoder = decoder.expect("the decoders of the language are built in");
-        let roles = roles(decoder, settings, names, i2c);
+        let roles = roles(decoder, settings, names, known);
         let is_role = |name: &str| decoder.channels.iter().any(|role| role.id == name);
         let options = settings.iter().filter(|(name, _)| !is_role(name));
         let options: Vec<(&str, &str)> = options.map(pair).collect();

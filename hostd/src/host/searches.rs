@@ -5,7 +5,7 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ::search::{Ended, Hit, Query, QueryError, Search, SearchError};
+use ::search::{Ended, Hit, Known, Query, QueryError, Search, SearchError};
 use admission::Requester;
 use bytes::Bytes;
 use runtime::BodyStream;
@@ -314,10 +314,18 @@ fn parsed(text: &str) -> Result<Query, Error> {
 fn bound(query: &Query, reader: &Reader) -> Result<Search, SearchError> {
     let i2c = reader.record().i2c;
     let lines = i2c.map(|(scl, sda)| (format!("LA{scl}"), format!("LA{sda}")));
-    let lines = lines
-        .as_ref()
-        .map(|(scl, sda)| (scl.as_str(), sda.as_str()));
-    query.bind(&reader.logic_names(), lines)
+    let lines = lines.as_ref();
+    let record = reader.record();
+    let labels = record.marks.labels.iter();
+    let labels = labels.filter_map(|(channel, label)| {
+        let channel = record.channels.get(*channel as usize)?;
+        Some((label.as_str(), channel.name.as_str()))
+    });
+    let known = Known {
+        labels: labels.collect(),
+        i2c: lines.map(|(scl, sda)| (scl.as_str(), sda.as_str())),
+    };
+    query.bind(&reader.logic_names(), &known)
 }
 
 /// Samples of a capture's logic channels; none if it has none of those.

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use decode::segment::Segment;
-use search::{Ended, Query};
+use search::{Ended, Known, Query};
 
 use crate::support::{names, stored};
 
@@ -29,7 +29,10 @@ fn who_has_enough_gets_no_more() {
     let stored = busy();
     let segment = Segment::open(&stored).unwrap();
     for text in QUERIES {
-        let search = Query::parse(text).unwrap().bind(&names(), None).unwrap();
+        let search = Query::parse(text)
+            .unwrap()
+            .bind(&names(), &Known::default())
+            .unwrap();
         let mut left = 3;
         let ended = search.run(&segment, 0..u64::MAX, &|| true, &mut |_| {
             left -= 1;
@@ -52,7 +55,10 @@ fn a_search_that_nobody_waits_for_ends() {
         "uart parity error with rx=A baudrate=500000",
     ];
     for text in QUERIES.iter().chain(&barren) {
-        let search = Query::parse(text).unwrap().bind(&names(), None).unwrap();
+        let search = Query::parse(text)
+            .unwrap()
+            .bind(&names(), &Known::default())
+            .unwrap();
         let looks = AtomicU32::new(0);
         let go_on = || looks.fetch_add(1, Ordering::Relaxed) < 5;
         let each = &mut |_| ControlFlow::Continue(());
@@ -71,7 +77,10 @@ fn damage_is_said() {
     stored[middle] ^= 1;
     let segment = Segment::open(&stored).unwrap();
     for text in QUERIES {
-        let search = Query::parse(text).unwrap().bind(&names(), None).unwrap();
+        let search = Query::parse(text)
+            .unwrap()
+            .bind(&names(), &Known::default())
+            .unwrap();
         let each = &mut |_| ControlFlow::Continue(());
         let error = search
             .run(&segment, 0..u64::MAX, &|| true, each)

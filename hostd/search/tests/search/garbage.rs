@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use decode::segment::Segment;
-use search::Query;
+use search::{Known, Query};
 
 use crate::support::{names, stored};
 
@@ -47,7 +47,7 @@ fn mutated_queries_never_panic() {
             continue;
         };
         read += 1;
-        let Ok(search) = query.bind(&names(), None) else {
+        let Ok(search) = query.bind(&names(), &Known::default()) else {
             continue;
         };
         bound += 1;

@@ -1,8 +1,8 @@
 //! The language: what is read, what is found, what is refused and with which words.
 
 use decode::segment::Segment;
-use search::Query;
 use search::limits::{BYTES_MAX, QUERY_CHARS_MAX, SETTINGS_MAX};
+use search::{Known, Query};
 
 use crate::support::{drawn, found, names, stored};
 
@@ -345,7 +345,11 @@ fn a_query_has_bounds() {
 
 fn bound(query: &str, names: &[String], i2c: Option<(&str, &str)>) -> Result<(), String> {
     let query = Query::parse(query).unwrap();
-    let bound = query.bind(names, i2c);
+    let known = Known {
+        i2c,
+        ..Known::default()
+    };
+    let bound = query.bind(names, &known);
     bound.map(|_| ()).map_err(|error| error.to_string())
 }
 
@@ -369,17 +373,43 @@ fn channels_are_those_of_the_capture() {
     let option = bound("i2c stop with scl=1 sda=2 speed=9", &pod, None).unwrap_err();
     assert!(option.contains("speed"), "{option}");
     let query = Query::parse("edge on A").unwrap().with("scl", "A");
-    assert!(query.bind(&names(), None).is_err());
+    assert!(query.bind(&names(), &Known::default()).is_err());
     let query = Query::parse("i2c stop").unwrap();
     let query = query.with("scl", "1").with("sda", "2");
-    assert!(query.bind(&pod, None).is_ok());
+    assert!(query.bind(&pod, &Known::default()).is_ok());
+}
+
+#[test]
+fn labels_are_names_too() {
+    let samples = drawn(&[(0, "..##..")]);
+    let stored = stored(&samples);
+    let segment = Segment::open(&stored).unwrap();
+    let known = Known {
+        labels: vec![("reset line", "A"), ("SCL", "B"), ("sda", "A")],
+        i2c: None,
+    };
+    let texts = |query: &str| {
+        let search = Query::parse(query).unwrap().bind(&names(), &known).unwrap();
+        let mut texts = Vec::new();
+        let each = &mut |hit: search::Hit| {
+            texts.push(hit.text);
+            std::ops::ControlFlow::Continue(())
+        };
+        search.run(&segment, 0..6, &|| true, each).unwrap();
+        texts
+    };
+    let told = ["high pulse on reset line, 2 us"];
+    assert_eq!(texts("pulse on \"reset line\" longer than 1 us"), told);
+    assert_eq!(texts("pulse on A longer than 1 us"), told);
+    // The roles are labels before they are names.
+    assert!(texts("i2c stop").is_empty());
 }
 
 #[test]
 fn a_rate_that_is_too_low_is_said() {
     let stored = stored(&[0xff; 10]);
     let query = Query::parse("uart break with baudrate=2000000").unwrap();
-    let search = query.bind(&names(), None).unwrap();
+    let search = query.bind(&names(), &Known::default()).unwrap();
     let segment = Segment::open(&stored).unwrap();
     let each = &mut |_| std::ops::ControlFlow::Continue(());
     let error = search.run(&segment, 0..10, &|| true, each).unwrap_err();

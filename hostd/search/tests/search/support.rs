@@ -3,7 +3,7 @@
 use std::ops::{ControlFlow, Range};
 
 use decode::segment::{Encoder, EncoderSpec, Segment};
-use search::{Hit, Query};
+use search::{Hit, Known, Query};
 
 /// Samples a second.
 pub(crate) const RATE_HZ: f64 = 1e6;
@@ -28,7 +28,7 @@ pub(crate) fn stored(samples: &[u8]) -> Vec<u8> {
 pub(crate) fn found_in(query: &str, stored: &[u8], range: Range<u64>) -> Vec<Hit> {
     let segment = Segment::open(stored).unwrap();
     let query = Query::parse(query).unwrap_or_else(|error| panic!("{query}: {error}"));
-    let search = query.bind(&names(), None).unwrap();
+    let search = query.bind(&names(), &Known::default()).unwrap();
     let mut hits = Vec::new();
     let ended = search.run(&segment, range, &|| true, &mut |hit| {
         hits.push(hit);

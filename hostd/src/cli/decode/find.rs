@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use search::{Hit, Query};
+use search::{Hit, Known, Query};
 
 use super::super::assert::source::Stored;
 use super::super::trouble::Trouble;
@@ -24,7 +24,7 @@ impl Decode {
         let query = self.query(query).map_err(Trouble::Asked)?;
         let stored = Stored::read(&self.file).map_err(Trouble::Asked)?;
         let (segment, names) = stored.logic().map_err(Trouble::Asked)?;
-        let search = query.bind(names, None).map_err(asked)?;
+        let search = query.bind(names, &Known::default()).map_err(asked)?;
         let mut out = BufWriter::with_capacity(BUFFER_BYTES, out);
         let mut written = match self.format {
             Output::Csv => out.write_all(b"from,to,text\n"),
