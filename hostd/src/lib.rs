@@ -18,4 +18,5 @@ pub mod operator;
 pub mod plugin;
 pub mod serve;
 pub mod services;
+mod summary;
 pub mod usb;

@@ -253,3 +253,31 @@ fn what_cannot_be_searched_is_said() {
         assert!(text.contains(told), "{text}");
     }
 }
+
+#[test]
+fn a_part_of_a_file_is_decoded() {
+    let mut i2c = I2C.to_vec();
+    i2c.extend(["--annotations", "i2c=addr-data"]);
+    let all = printed(DS1307, &i2c);
+    // A range begins with its first START, and ends with the limit.
+    let starts: Vec<&str> = all.lines().filter(|line| line.ends_with("Start")).collect();
+    let second = starts[1].split('-').next().unwrap();
+    let from = [&i2c[..], &["--from", second, "--limit", "5"]].concat();
+    let at = all.find(starts[1]).unwrap();
+    let expected: Vec<&str> = all[at..].lines().take(5).collect();
+    assert_eq!(printed(DS1307, &from).lines().collect::<Vec<_>>(), expected);
+    let to = [&i2c[..], &["--to", second]].concat();
+    assert_eq!(printed(DS1307, &to), all[..at]);
+    // Without pulses shorter than a millisecond, nothing of a bus at 100 kHz is left.
+    let filtered = [&i2c[..], &["--glitch", "1000000"]].concat();
+    let left = printed(DS1307, &filtered);
+    assert!(left.lines().count() < all.lines().count() / 10, "{left}");
+    let counted = [&i2c[..], &["--summary", "4"]].concat();
+    let counts: serde_json::Value = serde_json::from_str(&printed(DS1307, &counted)).unwrap();
+    let of_class = counts["classes"]["start"].as_array().unwrap();
+    let sum: u64 = of_class.iter().map(|count| count.as_u64().unwrap()).sum();
+    assert_eq!(
+        (of_class.len(), usize::try_from(sum).unwrap()),
+        (4, starts.len())
+    );
+}

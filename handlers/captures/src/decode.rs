@@ -6,12 +6,29 @@
 use guest::captures;
 use guest::decode::{self, Error, Format, Job};
 use guest::{
-    ApiError, Body, Openapi, Refusal, Request, Response, Route, Shape, members, text, words,
+    ApiError, Body, Openapi, Refusal, Request, Response, Route, Shape, integer, members, number,
+    text, words,
 };
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::json;
+use std::collections::BTreeMap;
 
 use crate::capture;
 use crate::refusal;
+use crate::subject;
+
+/// Longest glitch, in nanoseconds: a second.
+const GLITCH_NS_MAX: f64 = 1e9;
+
+/// Farthest threshold from 0, in the channel's unit.
+const LEVEL_MAX: f64 = 1e6;
+
+/// Most stretches of a summary.
+const STRETCHES_MAX: u32 = 10_000;
+
+/// Most events, which is more than any capture has.
+const LIMIT_MAX: u64 = 1 << 36;
 
 /// Longest name of a channel, in characters.
 const CHANNEL_CHARS_MAX: usize = 64;
@@ -74,6 +91,7 @@ pub(crate) const ROUTE: Route = Route {
             let example = json!(format!("{example}\n"));
             operation.reply_content(200, "The events, streamed.", media_type, schema, example);
         }
+        operation.reply(200, "The events, streamed, or a summary.", &example());
     }),
     handle,
 };
@@ -86,6 +104,21 @@ members! {
         format: Format = or(FORMATS.shape(), Format::Json),
         /// Annotation classes or rows to keep, comma separated; absent = the decoder's default.
         annotations: Option<String> = optional(text(1..=ANNOTATIONS_CHARS_MAX)),
+        /// First sample. Inside a capture, a decoding begins where the decoder knows where it is; docs/captures.md says where.
+        from: Option<u64> = optional(subject::sample(0)),
+        /// The sample behind the last one; the end of the capture when it is left out.
+        to: Option<u64> = optional(subject::sample(1)),
+        /// Events at most.
+        limit: Option<u64> = optional(integer(1..=LIMIT_MAX)),
+        /// Pulses shorter than so many nanoseconds are left out.
+        glitch: Option<f64> = optional(number(0.0, GLITCH_NS_MAX)),
+        /// The analog channel is read as logic, high above this value of its unit; the roles of the decoder then take that
+        /// channel.
+        threshold: Option<f64> = optional(number(-LEVEL_MAX, LEVEL_MAX)),
+        /// With `threshold`: it rises half of this above it, and falls half of this below.
+        hysteresis: Option<f64> = optional(number(0.0, LEVEL_MAX)),
+        /// In place of events, how many of each class begin in each of so many equal stretches: `application/json`.
+        summary: Option<u32> = optional(integer(1..=STRETCHES_MAX)),
         channels: Channels = inline(),
     }
 }
@@ -109,6 +142,30 @@ members! {
         miso: Option<String> = optional(value()),
         /// SPI select: capture channel by its name, such as `LA1`.
         cs: Option<String> = optional(value()),
+    }
+}
+
+/// How many events there are, from afar.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "DecodeSummary")]
+struct Summary {
+    /// First sample.
+    from: u64,
+    /// The sample behind the last one.
+    to: u64,
+    /// Fewer than were asked for where there are fewer samples.
+    stretches: u32,
+    /// For each class that is there, how many begin in each stretch.
+    classes: BTreeMap<&'static str, Vec<u32>>,
+}
+
+/// For the documentation.
+fn example() -> Summary {
+    Summary {
+        from: 0,
+        to: 1_000_000,
+        stretches: 3,
+        classes: BTreeMap::from([("start", vec![4, 0, 2])]),
     }
 }
 
@@ -137,13 +194,21 @@ impl Channels {
 }
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
-    let mut job = parse(request)?;
+    let (mut job, summary) = parse(request)?;
     let id = capture::id(request);
     if job.protocol == "i2c" && job.channels.is_empty() {
         let info = captures::get(id).map_err(|error| refusal::of(error, "capture", id))?;
         if let Some((scl, sda)) = info.i2c {
             job.channels = i2c_channels(scl, sda);
         }
+    }
+    if let Some(stretches) = summary {
+        let told = decode::density(id, &job, stretches).map_err(|error| refusal(error, id))?;
+        return Ok(Response {
+            status: 200,
+            headers: vec![("content-type".to_owned(), SUMMARY.to_owned())],
+            body: Body::Bytes(told.into_bytes()),
+        });
     }
     let stream = decode::run(id, &job).map_err(|error| refusal(error, id))?;
     Ok(Response {
@@ -153,16 +218,30 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     })
 }
 
-fn parse(request: &Request) -> Result<Job, ApiError> {
+/// Media type of a summary.
+const SUMMARY: &str = "application/json";
+
+/// The job, and the stretches of a summary.
+fn parse(request: &Request) -> Result<(Job, Option<u32>), ApiError> {
     let (asked, options): (Asked, _) = request.query()?.read_open()?;
     check(&options)?;
-    Ok(Job {
+    let half = asked.hysteresis.unwrap_or_default() / 2.0;
+    if asked.threshold.is_none() && asked.hysteresis.is_some() {
+        return Err(ApiError::field("hysteresis", "needs a threshold"));
+    }
+    let job = Job {
         protocol: asked.protocol,
         channels: asked.channels.given(),
         options,
         annotations: asked.annotations,
         format: asked.format,
-    })
+        first: asked.from,
+        end: asked.to,
+        limit: asked.limit,
+        glitch_ns: asked.glitch,
+        thresholds: asked.threshold.map(|at| (at + half, at - half)),
+    };
+    Ok((job, asked.summary))
 }
 
 /// Refuse options that are too long to be any.
@@ -229,7 +308,7 @@ mod tests {
 
     #[test]
     fn channels_and_options_are_told_apart() {
-        let job = parse(&get(
+        let (job, _) = parse(&get(
             &["01X"],
             "protocol=uart&baudrate=115200&rx=LA3&parity=odd&annotations=rx-data%2Crx-warning&format=csv",
         ))
@@ -242,7 +321,7 @@ mod tests {
         );
         assert_eq!(job.annotations.as_deref(), Some("rx-data,rx-warning"));
         assert_eq!(job.format, Format::Csv);
-        let job = parse(&get(&["01X"], "sda=LA2&scl=LA1&protocol=i2c")).unwrap();
+        let (job, _) = parse(&get(&["01X"], "sda=LA2&scl=LA1&protocol=i2c")).unwrap();
         assert_eq!(job.channels, pairs(&[("scl", "LA1"), ("sda", "LA2")]));
         assert!(job.options.is_empty() && job.annotations.is_none());
         assert_eq!(job.format, Format::Json);
@@ -269,8 +348,30 @@ mod tests {
     #[test]
     fn an_option_is_as_long_as_a_plugin_may_declare() {
         let value = "x".repeat(OPTION_CHARS_MAX);
-        let job = parse(&get(&["01X"], &format!("protocol=a.b/c&mode={value}"))).unwrap();
+        let (job, _) = parse(&get(&["01X"], &format!("protocol=a.b/c&mode={value}"))).unwrap();
         assert_eq!(job.options, pairs(&[("mode", value.as_str())]));
+    }
+
+    #[test]
+    fn a_part_of_a_capture_can_be_asked_for() {
+        let query = "protocol=uart&rx=ADC&from=5&to=9&limit=2&glitch=41.7&threshold=1.5&hysteresis=0.5&summary=100";
+        let (job, summary) = parse(&get(&["01X"], query)).unwrap();
+        assert_eq!((job.first, job.end, job.limit), (Some(5), Some(9), Some(2)));
+        assert_eq!(
+            (job.glitch_ns, job.thresholds),
+            (Some(41.7), Some((1.75, 1.25)))
+        );
+        assert_eq!((summary, job.options), (Some(100), Vec::new()));
+        for (query, field) in [
+            ("protocol=i2c&hysteresis=0.1", "hysteresis"),
+            ("protocol=i2c&glitch=0", "glitch"),
+            ("protocol=i2c&limit=0", "limit"),
+            ("protocol=i2c&to=0", "to"),
+            ("protocol=i2c&summary=10001", "summary"),
+        ] {
+            let error = parse(&get(&["01X"], query)).unwrap_err();
+            assert_eq!((error.status, error.fields[0].field.as_str()), (400, field));
+        }
     }
 
     #[test]
@@ -311,7 +412,7 @@ mod tests {
         let valid = b"protocol=spi&clk=LA1&mosi=LA2&cpol=1&annotations=mosi-data&format=json";
         mutations(0xDEC0, valid, 10_000, |query| {
             if let Ok(query) = std::str::from_utf8(query)
-                && let Ok(job) = parse(&get(&["01X"], query))
+                && let Ok((job, _)) = parse(&get(&["01X"], query))
             {
                 assert!(!job.protocol.is_empty());
                 assert!(job.options.len() + job.channels.len() <= 64);

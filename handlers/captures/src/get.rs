@@ -173,6 +173,11 @@ fn i2c_job(info: &Info) -> Option<Job> {
         options: Vec::new(),
         annotations: Some(I2C_ANNOTATIONS.to_owned()),
         format: Format::Json,
+        first: None,
+        end: None,
+        limit: None,
+        glitch_ns: None,
+        thresholds: None,
     })
 }
 

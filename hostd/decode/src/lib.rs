@@ -65,7 +65,7 @@ pub use decoder::{Accepts, ByteStreamInfo, Channel, Class, Decoder, OptionInfo, 
 pub use engine::{Plan, RawDecoder};
 pub use format::Format;
 pub use planes::CodePath;
-pub use run::{DecodeError, Decoding, Sink, Summary, decode_segment, decode_sr};
+pub use run::{DecodeError, Decoding, Sink, Summary, decode_segment, decode_sr, pulse_samples};
 pub use spec::{Spec, SpecError};
 
 use std::sync::{Arc, LazyLock};

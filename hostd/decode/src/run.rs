@@ -184,6 +184,20 @@ impl<'a> Decoding<'a> {
     }
 }
 
+/// A time that is closer than this to a whole number of samples is that number.
+const SNAP: f64 = 1e-6;
+
+/// Samples of the shortest pulse that is no shorter than a time in nanoseconds, for [`Decoding::without_glitches`].
+#[must_use]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the cast saturates"
+)]
+pub fn pulse_samples(ns: f64, sample_rate_hz: f64) -> u64 {
+    (ns * sample_rate_hz / 1e9 - SNAP).ceil() as u64
+}
+
 /// Decodes the logic samples of an archive. Memory stays bounded whatever the archive contains.
 ///
 /// # Errors

@@ -1,6 +1,7 @@
 //! `hostd decode FILE`: print what a protocol decoder finds in a capture file, or where a query finds something.
 
 mod find;
+mod look;
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -10,16 +11,16 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
-use decode::import::{Import, Kind, Limits, Memory, Options};
+use decode::import::Kind;
 use decode::segment::Segment;
 use decode::sr::{self, Archive};
 use decode::{Annotation, Format, Spec};
 
-use crate::plugin::check;
-use crate::plugin::decoding::offline::Offline;
-
 /// Output buffer: large, since annotation lines are short.
 const BUFFER_BYTES: usize = 1 << 20;
+
+/// Most stretches of a summary.
+const STRETCHES_MAX: i64 = 10_000;
 
 /// Arguments of the verb.
 #[derive(Debug, Args)]
@@ -52,16 +53,39 @@ pub struct Decode {
     /// Print where a query finds something: "pulse on LA3 shorter than 1 us", "i2c 0x76 nack"
     #[arg(long, value_name = "QUERY", conflicts_with_all = ["protocol", "plugin", "annotations"])]
     find: Option<String>,
-    /// With --find: first sample to look at
-    #[arg(long, value_name = "SAMPLE", requires = "find", default_value_t = 0)]
+    /// First sample to look at; inside a capture, a decoding begins where the decoder knows where it is
+    #[arg(long, value_name = "SAMPLE", default_value_t = 0)]
     from: u64,
-    /// With --find: the sample behind the last one to look at
-    #[arg(long, value_name = "SAMPLE", requires = "find", default_value_t = u64::MAX, hide_default_value = true)]
+    /// The sample behind the last one to look at
+    #[arg(long, value_name = "SAMPLE", default_value_t = u64::MAX, hide_default_value = true)]
     to: u64,
-    /// With --find: end after so many places
-    #[arg(long, value_name = "COUNT", requires = "find", default_value_t = u64::MAX, hide_default_value = true,
+    /// End after so many lines
+    #[arg(long, value_name = "COUNT", default_value_t = u64::MAX, hide_default_value = true,
         value_parser = clap::value_parser!(u64).range(1..))]
     limit: u64,
+    /// Leave out pulses shorter than so many nanoseconds
+    #[arg(long, value_name = "NS", conflicts_with = "find")]
+    glitch: Option<f64>,
+    /// Read the analog channel as logic: high above this value of its unit; the decoder's channel is then that one
+    #[arg(
+        long,
+        value_name = "VALUE",
+        conflicts_with = "find",
+        allow_hyphen_values = true
+    )]
+    threshold: Option<f64>,
+    /// With --threshold: it rises half of this above it, and falls half of this below
+    #[arg(
+        long,
+        value_name = "VALUE",
+        requires = "threshold",
+        default_value_t = 0.0
+    )]
+    hysteresis: f64,
+    /// In place of lines, print as JSON how many annotations of each class begin in each of so many equal stretches
+    #[arg(long, value_name = "STRETCHES", conflicts_with = "find",
+        value_parser = clap::value_parser!(u16).range(1..=STRETCHES_MAX))]
+    summary: Option<u16>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -114,19 +138,26 @@ impl Decode {
         let bytes = unsafe { memmap2::Mmap::map(&file) }.with_context(|| format!("map {shown}"))?;
         let format = Format::from(self.format);
         let mut out = BufWriter::with_capacity(BUFFER_BYTES, out);
+        if let Some(stretches) = self.summary {
+            let told = self.density(&bytes, stretches.into());
+            let told = told.with_context(|| format!("decode {shown}"))?;
+            return writeln!(out, "{told}")
+                .and_then(|()| out.flush())
+                .context("print");
+        }
         let mut failure = out.write_all(format.header().as_bytes()).err();
-        let mut print = |spec: &Spec, annotations: &[Annotation]| match format.write(
-            spec,
-            annotations,
-            &mut out,
-        ) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(e) => {
-                failure = Some(e);
-                ControlFlow::Break(())
+        let mut left = self.limit;
+        let mut print = |spec: &Spec, annotations: &[Annotation]| {
+            let most = usize::try_from(left).unwrap_or(usize::MAX);
+            let shown = &annotations[..annotations.len().min(most)];
+            left -= shown.len() as u64;
+            failure = format.write(spec, shown, &mut out).err();
+            match failure.is_some() || left == 0 {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
             }
         };
-        if Kind::of(&bytes) == Some(Kind::Session) && self.rate.is_none() {
+        if Kind::of(&bytes) == Some(Kind::Session) && self.rate.is_none() && self.takes_all() {
             let archive = Archive::parse(&bytes, &sr::Limits::default());
             let archive = archive.with_context(|| format!("read {shown}"))?;
             let spec = self.spec(archive.channels())?;
@@ -137,7 +168,8 @@ impl Decode {
                 .with_context(|| format!("read {shown}"))?;
             let segment = Segment::open(&segment).with_context(|| format!("read {shown}"))?;
             let spec = self.spec(&names)?;
-            decode::decode_segment(&segment, &spec, &mut |found| print(&spec, found))
+            let decoding = self.decoding(&segment, &spec);
+            decoding.and_then(|decoding| decoding.run(&mut |found| print(&spec, found)))
         }
         .with_context(|| format!("decode {shown}"))?;
         match failure.map_or_else(|| out.flush(), Err) {
@@ -145,47 +177,6 @@ impl Decode {
             Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
             other => other.context("print"),
         }
-    }
-}
-
-impl Decode {
-    /// The logic samples of a file of another tool, as a segment, and the names of its channels.
-    fn imported(&self, bytes: &[u8]) -> anyhow::Result<(Vec<u8>, Vec<String>)> {
-        let options = Options {
-            rate_hz: self.rate,
-            channels: Vec::new(),
-        };
-        let import = Import::open(bytes, &options, &Limits::default())?;
-        let logic = import.logic().context("find logic samples; it has none")?;
-        let names = logic.names.clone();
-        Ok((Memory::of(&import)?.0, names))
-    }
-
-    fn spec(&self, names: &[String]) -> anyhow::Result<Spec> {
-        let map = &pairs(&self.map, "--map")?;
-        let options = &pairs(&self.option, "--option")?;
-        let annotations = self.annotations.as_deref();
-        let protocol = self.protocol.as_deref().unwrap_or_default();
-        let parsed = match &self.plugin {
-            None => Spec::parse(protocol, map, options, annotations, names),
-            Some(path) => {
-                let package = Offline::open(&check::open(path)?)?;
-                let ids: Vec<&str> = package.ids().collect();
-                let wanted = match (&self.protocol, ids.as_slice()) {
-                    (Some(protocol), _) => protocol.as_str(),
-                    (None, [only]) => *only,
-                    (None, _) => bail!("choose a decoder; --protocol takes {}", ids.join(", ")),
-                };
-                let Some(foreign) = package.find(wanted) else {
-                    bail!(
-                        "find the decoder {wanted} in the package; it has {}",
-                        ids.join(", ")
-                    );
-                };
-                Spec::parse_foreign(&foreign, map, options, annotations, names)
-            }
-        };
-        parsed.context("set up the decoder")
     }
 }
 

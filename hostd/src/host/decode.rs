@@ -8,7 +8,7 @@ use std::time::Duration;
 use admission::Requester;
 use bytes::Bytes;
 use decode::foreign::ForeignError;
-use decode::{Accepts, DecodeError, Decoder, Decoding, Format, Spec, SpecError};
+use decode::{Accepts, DecodeError, Decoder, Format, Spec, SpecError};
 use runtime::BodyStream;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
@@ -20,10 +20,17 @@ use super::bindings::hostd::host::decode::{
     self as records, Error, Format as WitFormat, Host, Job,
 };
 use super::door::Door;
+use super::waiting::{Gone, in_place};
 use super::{CallLinker, Context, internal, wit};
 use lab::captures::Captures;
 use lab::captures::reader::{ReadError, Reader};
 use lab::decoders::{NoSpec, Wanted};
+use look::{Look, Wrong};
+
+mod look;
+
+/// Most stretches of a density.
+const STRETCHES_MAX: u32 = 10_000;
 
 /// Bytes per part of a streamed answer.
 const PART_BYTES: usize = 64 << 10;
@@ -70,7 +77,7 @@ impl Host for View<'_> {
     }
 
     async fn run(&mut self, capture: String, job: Job) -> Result<Resource<BodyStream>, Error> {
-        let (reader, spec) = open((self.context, self.door), self.captures, &capture, &job).await?;
+        let (look, spec) = self.open(&capture, &job).await?;
         let (format, content_type) = match job.format {
             WitFormat::Json => (Format::Json, "application/x-ndjson"),
             WitFormat::Sigrok => (Format::Sigrok, "text/plain; charset=utf-8"),
@@ -82,7 +89,7 @@ impl Host for View<'_> {
         let permit = waited.await.map_err(|e| Error::WrongState(e.to_string()))?;
         let (tell, told) = oneshot::channel();
         tokio::task::spawn_blocking(move || {
-            stream(&reader, &spec, format, parts, Telling(Some(tell)));
+            stream(&look, &spec, format, parts, Telling(Some(tell)));
             drop(permit);
         });
         if let Ok(Ok(Err(failure))) = timeout(FIRST_PART_WAIT_MAX, told).await {
@@ -100,7 +107,7 @@ impl Host for View<'_> {
         job: Job,
         max_events: u32,
     ) -> Result<(String, bool), Error> {
-        let (reader, spec) = open((self.context, self.door), self.captures, &capture, &job).await?;
+        let (look, spec) = self.open(&capture, &job).await?;
         // A decoding by a plugin may take minutes, and holds a place among those of plugins instead.
         let permit = match spec.is_foreign() {
             true => None,
@@ -108,12 +115,31 @@ impl Host for View<'_> {
         };
         let most = max_events.min(EVENTS_MAX) as usize;
         let work = tokio::task::spawn_blocking(move || {
-            let result = collect(&reader, &spec, most);
+            let result = collect(&look, &spec, most);
             drop(permit);
             result
         });
         match work.await {
             Ok(Ok(events)) => Ok(events),
+            Ok(Err(e)) => Err(self.failed(&e)),
+            Err(e) => Err(Error::Other(internal(self.context, "decode", &e))),
+        }
+    }
+
+    async fn density(
+        &mut self,
+        capture: String,
+        job: Job,
+        stretches: u32,
+    ) -> Result<String, Error> {
+        let (look, spec) = self.open(&capture, &job).await?;
+        let most = stretches.clamp(1, STRETCHES_MAX) as usize;
+        let work = move |gone: &Gone| look.density(&spec, most, &|| !gone.is_gone());
+        let done = in_place(self.captures, self.requester, work).await;
+        let done = done.map_err(|e| Error::WrongState(e.to_string()))?;
+        match done {
+            Ok(Ok(Some(told))) => Ok(told),
+            Ok(Ok(None)) => Err(Error::Other("the decoding was ended".to_owned())),
             Ok(Err(e)) => Err(self.failed(&e)),
             Err(e) => Err(Error::Other(internal(self.context, "decode", &e))),
         }
@@ -129,7 +155,7 @@ async fn open(
 ) -> Result<(Arc<Reader>, Spec), Error> {
     let reader = door.reader(captures, id).await;
     let reader = reader.map_err(decode_error)?;
-    if !reader.has_logic() {
+    if !reader.has_logic() && job.thresholds.is_none() {
         return Err(Error::WrongState(
             "the capture has no logic channels".into(),
         ));
@@ -146,7 +172,14 @@ async fn open(
         annotations: job.annotations.as_deref(),
     };
     let decoders = captures.decoders();
-    let spec = decoders.spec(org(context), wanted, &reader.logic_names());
+    let names = match job.thresholds {
+        None => reader.logic_names(),
+        Some(_) => {
+            let analog = record.channels.iter().filter(|c| c.la.is_none());
+            analog.map(|channel| channel.name.clone()).collect()
+        }
+    };
+    let spec = decoders.spec(org(context), wanted, &names);
     let spec = spec.map_err(|refused| match refused {
         NoSpec::Invalid(error) => Error::Invalid((field(&error), error.to_string())),
         NoSpec::NotGranted(sentence) => Error::NotGranted(sentence),
@@ -162,6 +195,24 @@ fn org(context: &Context) -> &str {
 }
 
 impl View<'_> {
+    /// What of a capture a job decodes, and the decoder specification that it makes for it.
+    async fn open(&mut self, capture: &str, job: &Job) -> Result<(Look, Spec), Error> {
+        let (reader, spec) = open((self.context, self.door), self.captures, capture, job).await?;
+        let permit = self.captures.reader_permit().await;
+        let job = job.clone();
+        let looked = tokio::task::spawn_blocking(move || {
+            let look = Look::new(reader, &job);
+            drop(permit);
+            look
+        });
+        match looked.await {
+            Ok(Ok(look)) => Ok((look, spec)),
+            Ok(Err(Wrong::Asked(error))) => Err(error),
+            Ok(Err(Wrong::Read(error))) => Err(self.failed(&error)),
+            Err(e) => Err(Error::Other(internal(self.context, "decode", &e))),
+        }
+    }
+
     /// A decoding that failed: what is wrong with a plugin is told, what is wrong in here is not.
     fn failed(&self, error: &ReadError) -> Error {
         let ReadError::Decode(DecodeError::Foreign { title, source }) = error else {
@@ -266,7 +317,7 @@ fn decode_error(error: CaptureError) -> Error {
 
 /// Decode into `parts` until the end or until the client has left. `telling` hears of a failure before the first part.
 fn stream(
-    reader: &Reader,
+    look: &Look,
     spec: &Spec,
     format: Format,
     parts: mpsc::Sender<io::Result<Bytes>>,
@@ -278,12 +329,12 @@ fn stream(
     let mut writer = Parts::new(parts, PART_WAIT_MAX);
     let mut written = writer.write_all(format.header().as_bytes());
     let mut decode = || {
-        let segment = reader.logic()?;
-        let decoding = Decoding::of_segment(&segment, spec)?;
+        let segment = look.segment()?;
+        let decoding = look.decoding(&segment, spec)?;
         if !spec.is_foreign() {
             let _ = telling.tell(Ok(()));
         }
-        decoding.run(&mut |annotations| {
+        look.run(decoding, &mut |annotations| {
             written = format.write(spec, annotations, &mut writer);
             if writer.has_flushed() {
                 let _ = telling.tell(Ok(()));
@@ -317,11 +368,13 @@ fn stream(
 }
 
 /// A JSON array of at most `most` events as text, and whether there were more.
-fn collect(reader: &Reader, spec: &Spec, most: usize) -> Result<(String, bool), ReadError> {
+fn collect(look: &Look, spec: &Spec, most: usize) -> Result<(String, bool), ReadError> {
     let mut lines = Vec::new();
     let mut count = 0;
     let mut more = false;
-    reader.decode(spec, &mut |annotations| {
+    let segment = look.segment()?;
+    let decoding = look.decoding(&segment, spec)?;
+    look.run(decoding, &mut |annotations| {
         let room = most - count;
         more |= annotations.len() > room;
         let taken = &annotations[..annotations.len().min(room)];

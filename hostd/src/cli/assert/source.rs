@@ -18,7 +18,7 @@ use super::super::patience::Patience;
 use super::super::server::{Failed, KEY, Server, URL_DEFAULT, retried};
 
 /// Counts of the converter of an imported channel.
-const COUNTS: f64 = 65_536.0;
+pub(in crate::cli) const COUNTS: f64 = 65_536.0;
 
 /// The unit of an analog channel that has none.
 const UNIT: &str = "V";

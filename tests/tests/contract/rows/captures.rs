@@ -454,7 +454,25 @@ fn finished() -> Vec<Rows> {
             )
             .success(
                 200,
-                call("/capture/<capture>/decode?protocol=i2c&scl=1&sda=2"),
+                call("/capture/<capture>/decode?protocol=i2c&scl=1&sda=2&from=10&to=500&limit=2&glitch=100"),
+            )
+            .success(
+                200,
+                call("/capture/<capture>/decode?protocol=i2c&scl=1&sda=2&summary=10"),
+            )
+            .success(
+                200,
+                call("/capture/<capture.analog>/decode?protocol=uart&rx=ADC&baudrate=9600&threshold=1.5&hysteresis=0.2"),
+            )
+            .refusal(
+                400,
+                "invalid_request",
+                call("/capture/<capture>/decode?protocol=uart&rx=ADC&threshold=1.5"),
+            )
+            .refusal(
+                400,
+                "invalid_request",
+                call("/capture/<capture>/decode?protocol=i2c&scl=1&sda=2&to=1001"),
             )
             .refusal(
                 400,
