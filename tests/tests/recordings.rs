@@ -247,6 +247,47 @@ fn a_recording_is_judged_by_rules() {
 }
 
 #[test]
+fn a_part_of_a_capture_is_decoded() {
+    let server = Server::demo().unwrap();
+    let client = server.client();
+    let made = import(&client, "?name=clock", RECORDING).expect(201);
+    let id = made["id"].as_str().unwrap();
+    let path = format!(
+        "/api/capture/{id}/decode?protocol=i2c&scl=SCL&sda=SDA&annotations=addr-data&format=sigrok"
+    );
+    let lines = |query: &str| client.get(&format!("{path}{query}")).unwrap().text;
+    let all = lines("");
+    let starts = all.lines().filter(|line| line.ends_with("Start"));
+    let starts: Vec<&str> = starts.collect();
+    let second = starts[1].split('-').next().unwrap();
+    let at = all.find(starts[1]).unwrap();
+    assert_eq!(lines(&format!("&from={second}")), all[at..]);
+    assert_eq!(lines(&format!("&to={second}")), all[..at]);
+    let some = lines(&format!("&from={second}&limit=4"));
+    assert_eq!(
+        (some.lines().count(), all[at..].starts_with(&some)),
+        (4, true)
+    );
+    assert!(lines("&glitch=1000000").len() < all.len() / 10);
+    let summary = client.get(&format!("{path}&summary=8")).unwrap();
+    let summary = summary.expect(200);
+    let counts = summary["classes"]["start"].as_array().unwrap();
+    let sum: u64 = counts.iter().map(|count| count.as_u64().unwrap()).sum();
+    assert_eq!((counts.len(), sum), (8, starts.len() as u64), "{summary}");
+
+    // The converter's noise is far from such a level.
+    let order = json!({"device_id": server.device(), "samples": 1000, "sample_rate_mhz": 0.4});
+    let analog = captured(&server, "/api/scope/captures/start", &order);
+    let path = format!("/api/capture/{analog}/decode?protocol=uart&rx=ADC&baudrate=9600");
+    let refused = client.get(&path).unwrap();
+    refused.expect_error(409, "wrong_state");
+    let found = client
+        .get(&format!("{path}&threshold=-900&hysteresis=1"))
+        .unwrap();
+    assert_eq!((found.status, found.text.as_str()), (200, ""));
+}
+
+#[test]
 fn places_are_found_in_one_recording_and_in_many() {
     let server = Server::demo().unwrap();
     let client = server.client();
