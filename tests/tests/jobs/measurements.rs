@@ -23,6 +23,19 @@ benches:
         case: the clock is right
 "#;
 
+/// All of the list, one by one.
+fn page_by_page(get: impl Fn(&str) -> Value) -> Vec<Value> {
+    let (mut paged, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let page = get(&format!("?limit=1{cursor}"));
+        paged.extend(page["measurements"].as_array().unwrap().iter().cloned());
+        match page["next_cursor"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => return paged,
+        }
+    }
+}
+
 /// Two rails of 3.30 and 3.34 V.
 fn assert_summed_up(all: &Value) {
     let summed = all["names"].as_array().unwrap();
@@ -86,17 +99,7 @@ fn what_a_job_measures_is_kept_and_summed_up() {
         ]
     );
     assert_summed_up(&all);
-    // Page by page it is the same list.
-    let (mut paged, mut cursor) = (Vec::new(), String::new());
-    loop {
-        let page = get(&format!("?limit=1{cursor}"));
-        paged.extend(names(&page));
-        match page["next_cursor"].as_str() {
-            Some(next) => cursor = format!("&cursor={next}"),
-            None => break,
-        }
-    }
-    assert_eq!(paged, names(&all));
+    assert_eq!(json!(page_by_page(&get)), all["measurements"]);
     for (query, count) in [
         (format!("job={}", ids[0]), 2),
         ("name=rail&serial=B7&device=demo".to_owned(), 2),

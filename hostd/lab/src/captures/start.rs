@@ -13,7 +13,7 @@ use super::plan::{Level, Plan};
 use super::quota::Usage;
 use super::{CaptureError, Captures, Running, recording, task};
 use crate::captures::order;
-use crate::leases::Entered;
+use crate::leases::{Entered, Visit};
 use crate::replay::Stimulus;
 use crate::wiring;
 use base::id;
@@ -39,11 +39,7 @@ impl Captures {
         of: Option<OfJob>,
         setup: Setup,
     ) -> Result<(CaptureRecord, Vec<String>), CaptureError> {
-        let Entered {
-            device,
-            pod,
-            mut visit,
-        } = entered;
+        let Entered { device, pod, visit } = entered;
         let capabilities = device.capabilities().ok_or(CaptureError::Offline)?;
         let plan = Plan::check(order, capabilities, self.config.samples_max, stimulus)?;
         self.space.admit(0).map_err(CaptureError::Files)?;
@@ -87,7 +83,18 @@ impl Captures {
             record: record.clone(),
             cancelled,
         };
-        // On a task of its own, so that the visit ends properly even if the caller goes away.
+        self.launch(task, visit, lane).await?;
+        Ok((record, warnings))
+    }
+
+    /// Stores the record of a recording and begins it, on a task of its own, so that the visit ends properly even if the caller
+    /// goes away.
+    async fn launch(
+        self: &Arc<Self>,
+        task: task::Task,
+        mut visit: Visit,
+        lane: Arc<Semaphore>,
+    ) -> Result<(), CaptureError> {
         let (captures, (told, outcome)) = (self.clone(), oneshot::channel());
         tokio::spawn(async move {
             let put = captures.put_first(&task.record).await;
@@ -112,8 +119,7 @@ impl Captures {
         });
         outcome
             .await
-            .map_err(|_| CaptureError::State("the capture could not be started"))??;
-        Ok((record, warnings))
+            .map_err(|_| CaptureError::State("the capture could not be started"))?
     }
 
     /// The name that it was given, or else that of what of a job records, which nothing else has that the job recorded.
