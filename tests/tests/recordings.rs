@@ -334,10 +334,16 @@ fn places_are_found_in_one_recording_and_in_many() {
     let refused = lined.get(&format!("{path}{slow}")).unwrap();
     refused.expect_error(400, "invalid_request");
 
-    // The newer one has it, too; a capture without such channels is skipped.
+    find_in_many(&server, id, places);
+}
+
+/// The capture with this id has these places.
+fn find_in_many(server: &Server, id: &str, places: &[Value]) {
+    let client = server.client();
+    // The newer one has them, too; a capture without such channels is skipped.
     import(&client, "?name=again", RECORDING).expect(201);
     let order = json!({"device_id": server.device(), "samples": 100, "sample_rate_mhz": 0.4});
-    captured(&server, "/api/scope/captures/start", &order);
+    captured(server, "/api/scope/captures/start", &order);
     let many = |query: &str| {
         let path = format!("/api/captures/search?q=i2c+address+ack{query}");
         client.get(&path).unwrap().expect(200)

@@ -46,7 +46,10 @@ impl Query {
     /// The capture has no such channel, or the decoder does not take the settings.
     pub fn bind(&self, names: &[String], known: &Known<'_>) -> Result<Search, SearchError> {
         let plan = match &self.kind {
-            Kind::Bus(bus) => Plan::Bus(Bus::new(bus, &self.settings, names, known)?),
+            Kind::Bus(bus) => {
+                let bus = Bus::new(bus, &self.settings, names, known)?;
+                Plan::Bus(Box::new(bus))
+            }
             _ if !self.settings.is_empty() => return Err(SearchError::NoDecoder),
             Kind::Pulse(pulse) => Plan::Pulses(Pulses {
                 channel: channel(&pulse.channel, names, known)?,
@@ -87,7 +90,7 @@ impl Query {
 
 fn channel(text: &str, names: &[String], known: &Known<'_>) -> Result<Channel, SearchError> {
     let found = find_channel(&known.meant(text), names);
-    let number = found.map_err(SearchError::Channel)?;
+    let number = found.map_err(|error| SearchError::Channel(error.into()))?;
     let name = names.get(number).map_or("", String::as_str);
     Ok(Channel {
         number,
@@ -148,8 +151,8 @@ pub(crate) fn roles(
 pub(crate) fn of_decoder(error: SpecError, example: &'static str) -> SearchError {
     match error {
         SpecError::UnknownChannel { .. } | SpecError::AmbiguousChannel { .. } => {
-            SearchError::Channel(error)
+            SearchError::Channel(error.into())
         }
-        other => SearchError::Decoder(other, example),
+        other => SearchError::Decoder(other.into(), example),
     }
 }

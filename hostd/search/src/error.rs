@@ -25,12 +25,12 @@ impl QueryError {
 pub enum SearchError {
     /// The capture has no such channel, or it could be one of two.
     #[error(transparent)]
-    Channel(SpecError),
+    Channel(Box<SpecError>),
     /// The decoder does not take the channels or options.
     #[error(
         "set up the decoder: failed to {0}; name channels and options behind `with`, as `with {1}`"
     )]
-    Decoder(SpecError, &'static str),
+    Decoder(Box<SpecError>, &'static str),
     /// There are settings of a decoder, and the query needs none.
     #[error("use settings of a decoder: the query looks at signals alone")]
     NoDecoder,

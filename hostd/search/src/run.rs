@@ -26,7 +26,7 @@ pub(crate) enum Plan {
     Edges(Edges),
     Near(Nears),
     Levels(Levels),
-    Bus(Bus),
+    Bus(Box<Bus>),
 }
 
 /// How a search ended.

@@ -1,28 +1,28 @@
 //! `hostd:host/searches`: search in captures.
 
-use std::io::{self, Write};
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ::search::{Ended, Hit, Known, Query, QueryError, Search, SearchError};
 use admission::Requester;
-use bytes::Bytes;
 use runtime::BodyStream;
 use tokio::sync::{mpsc, oneshot};
 use wasmtime::component::{HasData, Resource, ResourceTable};
 
 use super::bindings::hostd::host::searches::{Error, Found, Hit as WitHit, Host, Many, WithHits};
 use super::captures::{to_wit, wanted};
-use super::decode::{PART_WAIT_MAX, PARTS_WAITING_MAX, Parts};
+use super::decode::PARTS_WAITING_MAX;
 use super::door::Door;
 use super::recordings::{range, refusal};
 use super::waiting::{Gone, in_place};
 use super::{CallLinker, Context, internal, wit};
-use crate::found;
 use lab::captures::reader::{ReadError, Reader};
 use lab::captures::{CaptureError as Failure, Captures};
+use lines::Lines;
 use store::captures::{CaptureRecord, Status};
+
+mod lines;
 
 /// Most places of one answer.
 const HITS_MAX: u32 = 10_000;
@@ -33,9 +33,6 @@ const HITS_OF_EACH_MAX: u32 = 1000;
 
 /// How long one call looks through several captures before it says where to go on.
 const MANY_WAIT_MAX: Duration = Duration::from_secs(10);
-
-/// Places are sent no later than this behind each other, as far as there are any.
-const LINES_WAIT_MAX: Duration = Duration::from_millis(50);
 
 /// What this interface gets of a call.
 pub(super) struct View<'a> {
@@ -342,77 +339,5 @@ fn hit(hit: Hit) -> WitHit {
         first: hit.from,
         end: hit.to,
         text: hit.text,
-    }
-}
-
-/// Sends places as lines of JSON. Only for blocking threads.
-struct Lines {
-    writer: Parts,
-    gone: mpsc::Sender<io::Result<Bytes>>,
-    last: mpsc::OwnedPermit<io::Result<Bytes>>,
-    left: u64,
-}
-
-impl Lines {
-    fn new(parts: mpsc::Sender<io::Result<Bytes>>, limit: Option<u32>) -> Self {
-        let last = parts.clone().try_reserve_owned();
-        Self {
-            last: last.expect("a new queue has room"),
-            gone: parts.clone(),
-            writer: Parts::new(parts, PART_WAIT_MAX),
-            left: limit.map_or(u64::MAX, u64::from),
-        }
-    }
-
-    /// Until the end or until the client has left. `begin` hears of what is wrong before the first line.
-    fn send(
-        mut self,
-        reader: &Reader,
-        search: &Search,
-        range: Range<u64>,
-        begin: oneshot::Sender<Result<(), NotFound>>,
-    ) {
-        let segment = reader.logic().map_err(NotFound::Read);
-        let segment = segment.and_then(|segment| {
-            search.check(&segment)?;
-            Ok(segment)
-        });
-        let segment = match segment {
-            Ok(segment) => segment,
-            Err(error) => {
-                // A client that has left does not learn of it.
-                let _ = begin.send(Err(error));
-                return;
-            }
-        };
-        let _ = begin.send(Ok(()));
-        let mut written = Ok(());
-        let mut sent = Instant::now();
-        let gone = self.gone;
-        let ended = search.run(&segment, range, &|| !gone.is_closed(), &mut |hit| {
-            written = self.writer.write_all(found::line(&hit).as_bytes());
-            if written.is_ok() && LINES_WAIT_MAX < sent.elapsed() {
-                written = self.writer.flush();
-                sent = Instant::now();
-            }
-            self.left -= 1;
-            match written.is_err() || self.left == 0 {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            }
-        });
-        if let Err(error) = ended {
-            tracing::error!(%error, "failed to search in a capture");
-            self.last.send(Err(io::Error::other("the search failed")));
-            return;
-        }
-        match written.and_then(|()| self.writer.flush()) {
-            Err(error) if error.kind() == io::ErrorKind::TimedOut => {
-                tracing::info!("cut a search whose client took nothing of it");
-                self.last.send(Err(io::Error::other(error)));
-            }
-            // A closed channel means that the client has left.
-            Ok(()) | Err(_) => {}
-        }
     }
 }

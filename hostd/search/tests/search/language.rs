@@ -13,11 +13,12 @@ fn texts(query: &str, samples: &[u8]) -> Vec<String> {
         .collect()
 }
 
+const A: &str = "..###.#....####....";
+const B: &str = "....####.......#...";
+
 #[test]
 fn signals_are_found() {
-    let a = "..###.#....####....";
-    let b = "....####.......#...";
-    let samples = drawn(&[(0, a), (1, b)]);
+    let samples = drawn(&[(0, A), (1, B)]);
     for (query, hits) in [
         (
             "pulse on A shorter than 3 us",
@@ -59,13 +60,22 @@ fn signals_are_found() {
             "rising edge on B",
             &["4-5 rising edge on B", "15-16 rising edge on B"],
         ),
+    ] {
+        assert_eq!(texts(query, &samples), hits, "{query}");
+    }
+}
+
+#[test]
+fn edges_and_levels_are_found() {
+    let samples = drawn(&[(0, A), (1, B)]);
+    for (query, hits) in [
         (
             "edge on A within 1 us of edge on B",
             &[
                 "4-6 falling edge on A, 1 us after rising edge on B",
                 "7-9 falling edge on A, 1 us before falling edge on B",
                 "15-16 falling edge on A with rising edge on B",
-            ],
+            ][..],
         ),
         (
             "falling edge on A within 3 us after rising edge on B",
@@ -233,90 +243,93 @@ fn spi_is_found_within_a_selection() {
     }
 }
 
+/// Queries, and why they are refused.
+const REFUSED: &[(&str, &str)] = &[
+    (
+        "",
+        "read the query at character 1: it ends there, expected `pulse`, `edge`, `no edge`, `level`, `i2c`, `spi`, \
+             `uart`, `address`, `bytes` or `text`",
+    ),
+    (
+        "pulse on A thinner than 1 us",
+        "read the query at character 12: found `thinner`, expected `shorter` or `longer`",
+    ),
+    (
+        "pulse on A shorter than soon",
+        "read the query at character 25: found `soon`, expected a length such as `10 us`",
+    ),
+    (
+        "pulse on A shorter than 3",
+        "read the query at character 26: it ends there, expected a unit: `ns`, `us`, `ms`, `s`, `min` or `samples`",
+    ),
+    (
+        "pulse on A shorter than 0 us",
+        "read the query at character 25: found `0`, expected a length such as `10 us`",
+    ),
+    (
+        "no edges LA1 for 3 s",
+        "read the query at character 10: found `LA1`, expected `on` or `for`",
+    ),
+    (
+        "rising on A",
+        "read the query at character 8: found `on`, expected `edge`",
+    ),
+    (
+        "edge on A near edge on B",
+        "read the query at character 11: found `near`, expected `within`, or the end of the query",
+    ),
+    (
+        "address 76 nack",
+        "read the query at character 9: found `76`, expected a 7-bit address such as `0x76`",
+    ),
+    (
+        "i2c 0x80",
+        "read the query at character 5: found `0x80`, expected a 7-bit address such as `0x76`",
+    ),
+    (
+        "bytes 55 A on uart",
+        "read the query at character 10: found `A`, expected two hexadecimal digits, or `??` for any byte",
+    ),
+    (
+        "bytes on uart",
+        "read the query at character 7: found `on`, expected two hexadecimal digits, or `??` for any byte",
+    ),
+    (
+        "uart bytes 55 on miso",
+        "read the query at character 18: found `miso`, expected `uart` or `rx` or `tx`",
+    ),
+    (
+        "bytes 55",
+        "read the query at character 9: it ends there, expected another byte, or `on` and a line such as `uart`",
+    ),
+    (
+        "i2c nack with scl",
+        "read the query at character 18: it ends there, expected `=`",
+    ),
+    (
+        "level of A up",
+        "read the query at character 12: found `up`, expected `high` or `low`",
+    ),
+    (
+        "edge on A, B",
+        "read the query at character 10: found `,`, expected `within`, or the end of the query",
+    ),
+    (
+        "edge on \"A",
+        "read the query at character 9: a double quote is not closed",
+    ),
+    (
+        "uart rx 55",
+        "read the query at character 6: found `rx`, expected `bytes`, `text`, `framing error`, `parity error` or \
+             `break`",
+    ),
+];
+
 #[test]
 fn what_is_no_query_is_refused_with_its_place() {
-    for (query, error) in [
-        (
-            "",
-            "read the query at character 1: it ends there, expected `pulse`, `edge`, `no edge`, `level`, `i2c`, `spi`, \
-             `uart`, `address`, `bytes` or `text`",
-        ),
-        (
-            "pulse on A thinner than 1 us",
-            "read the query at character 12: found `thinner`, expected `shorter` or `longer`",
-        ),
-        (
-            "pulse on A shorter than soon",
-            "read the query at character 25: found `soon`, expected a length such as `10 us`",
-        ),
-        (
-            "pulse on A shorter than 3",
-            "read the query at character 26: it ends there, expected a unit: `ns`, `us`, `ms`, `s`, `min` or `samples`",
-        ),
-        (
-            "pulse on A shorter than 0 us",
-            "read the query at character 25: found `0`, expected a length such as `10 us`",
-        ),
-        (
-            "no edges LA1 for 3 s",
-            "read the query at character 10: found `LA1`, expected `on` or `for`",
-        ),
-        (
-            "rising on A",
-            "read the query at character 8: found `on`, expected `edge`",
-        ),
-        (
-            "edge on A near edge on B",
-            "read the query at character 11: found `near`, expected `within`, or the end of the query",
-        ),
-        (
-            "address 76 nack",
-            "read the query at character 9: found `76`, expected a 7-bit address such as `0x76`",
-        ),
-        (
-            "i2c 0x80",
-            "read the query at character 5: found `0x80`, expected a 7-bit address such as `0x76`",
-        ),
-        (
-            "bytes 55 A on uart",
-            "read the query at character 10: found `A`, expected two hexadecimal digits, or `??` for any byte",
-        ),
-        (
-            "bytes on uart",
-            "read the query at character 7: found `on`, expected two hexadecimal digits, or `??` for any byte",
-        ),
-        (
-            "uart bytes 55 on miso",
-            "read the query at character 18: found `miso`, expected `uart` or `rx` or `tx`",
-        ),
-        (
-            "bytes 55",
-            "read the query at character 9: it ends there, expected another byte, or `on` and a line such as `uart`",
-        ),
-        (
-            "i2c nack with scl",
-            "read the query at character 18: it ends there, expected `=`",
-        ),
-        (
-            "level of A up",
-            "read the query at character 12: found `up`, expected `high` or `low`",
-        ),
-        (
-            "edge on A, B",
-            "read the query at character 10: found `,`, expected `within`, or the end of the query",
-        ),
-        (
-            "edge on \"A",
-            "read the query at character 9: a double quote is not closed",
-        ),
-        (
-            "uart rx 55",
-            "read the query at character 6: found `rx`, expected `bytes`, `text`, `framing error`, `parity error` or \
-             `break`",
-        ),
-    ] {
+    for (query, error) in REFUSED {
         let refused = Query::parse(query).unwrap_err().to_string();
-        assert_eq!(refused, error, "{query}");
+        assert_eq!(refused, *error, "{query}");
     }
 }
 
