@@ -13,6 +13,7 @@ use decode::import::{Import, Kind, Limits, Memory, Options};
 use decode::segment::Segment;
 use memmap2::Mmap;
 use rules::{Analog, Capture, Logic};
+use serde_json::Value;
 
 use super::super::patience::Patience;
 use super::super::server::{Failed, KEY, Server, URL_DEFAULT, retried};
@@ -53,6 +54,8 @@ pub(in crate::cli) struct Stored {
     names: Vec<String>,
     analog: Vec<u8>,
     scale: Option<decode::import::Analog>,
+    /// Seconds from the first sample to the trigger, which only a server knows.
+    trigger_s: f64,
 }
 
 enum Bytes {
@@ -96,7 +99,8 @@ impl Source {
         let key = env::var(KEY).with_context(|| format!("read the API key from {KEY}"))?;
         let server = Server::new(&self.url, &key, self.ca.as_deref())?;
         let path = format!("/capture/{id}/export?format=sr");
-        let fetched = retried(&Patience::new(PATIENCE), || {
+        let patience = Patience::new(PATIENCE);
+        let fetched = retried(&patience, || {
             let answer = server.send("GET", &path, &[], ureq::SendBody::none())?;
             let body = answer.into_body().into_with_config();
             let mut bytes = Vec::new();
@@ -108,8 +112,30 @@ impl Source {
             Ok(bytes)
         });
         let bytes = fetched.map_err(|failed| anyhow!("{}: failed to {failed}", what()))?;
-        stored(&bytes).with_context(what)
+        let record = server.get_json(&format!("/capture/{id}?frames=none"), &patience);
+        let record = record.map_err(|failed| anyhow!("{}: failed to {failed}", what()))?;
+        let stored = stored(&bytes).with_context(what)?;
+        Ok(Stored {
+            trigger_s: trigger_s(&record),
+            ..stored
+        })
     }
+}
+
+/// When the trigger of a capture was met, in seconds from its first sample. It counts samples of logic channels, which have no
+/// unit, or of the ADC alone.
+fn trigger_s(record: &Value) -> f64 {
+    let channels = record["channels"].as_array().map_or(&[][..], Vec::as_slice);
+    let is_logic = |channel: &&Value| channel["unit"].as_str().unwrap_or_default().is_empty();
+    let logic = channels.iter().find(is_logic);
+    let rate_hz = logic
+        .or(channels.first())
+        .and_then(|of| of["sample_rate_hz"].as_f64());
+    let sample = record["trigger_sample"].as_f64();
+    let rate_hz = rate_hz.filter(|rate_hz| *rate_hz > 0.0);
+    sample
+        .zip(rate_hz)
+        .map_or(0.0, |(sample, rate_hz)| sample / rate_hz)
 }
 
 /// Whether a text is the id of a capture.
@@ -129,6 +155,7 @@ fn stored(bytes: &[u8]) -> anyhow::Result<Stored> {
             .map_or_else(Vec::new, |logic| logic.names.clone()),
         analog,
         scale: import.analog().cloned(),
+        trigger_s: 0.0,
     })
 }
 
@@ -159,6 +186,7 @@ impl Stored {
             logic: Bytes::File(bytes),
             analog: Vec::new(),
             scale: None,
+            trigger_s: 0.0,
         })
     }
 
@@ -207,6 +235,29 @@ impl Stored {
                 step: scale.full_scale / COUNTS,
             });
         }
-        Ok(Capture::new(logic, analog))
+        Ok(Capture::new(logic, analog).with_trigger(self.trigger_s))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::trigger_s;
+
+    #[test]
+    fn a_trigger_counts_samples_of_its_channels() {
+        let record = |channels| json!({"trigger_sample": 400, "channels": channels});
+        let logic = json!({"unit": "", "sample_rate_hz": 1_000_000.0});
+        let analog = json!({"unit": "V", "sample_rate_hz": 100_000.0});
+        let of = |channels| trigger_s(&record(channels));
+        let near = |found: f64, wanted: f64| (found - wanted).abs() < 1e-12;
+        assert!(near(of(json!([analog, logic])), 0.0004));
+        assert!(near(of(json!([analog])), 0.004));
+        assert!(near(of(json!([])), 0.0));
+        assert!(near(
+            trigger_s(&json!({"trigger_sample": null, "channels": [logic]})),
+            0.0
+        ));
     }
 }
