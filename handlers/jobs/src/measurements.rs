@@ -202,7 +202,7 @@ mod tests {
             ("limit=0", "limit"),
             ("limit=201", "limit"),
             ("name=", "name"),
-            ("job=x", "job"),
+            ("job=", "job"),
             ("since=yesterday", "since"),
             ("since=2026-13-01", "since"),
             ("cursor=01JGZ5V9T3N8W2K4Q7R6D1M0XJ", "cursor"),
