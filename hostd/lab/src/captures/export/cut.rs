@@ -6,9 +6,9 @@ use decode::find_channel;
 use decode::segment::Edges;
 
 use super::super::reader::Reader;
-use super::timeline::Timing;
+use super::timeline::{Timing, float, whole};
 use super::{Content, ExportError};
-use store::captures::ChannelRecord;
+use store::captures::{CaptureRecord, ChannelRecord};
 
 /// What a caller asks for; all that the format can hold when it says nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -151,6 +151,25 @@ impl Cut {
     pub(super) fn analog_rate_hz(&self) -> f64 {
         let analog = self.channels.iter().find(|c| c.la.is_none());
         analog.map_or(0.0, |channel| channel.sample_rate_hz)
+    }
+
+    /// Where the trigger lies in the file: a sample of its logic channels or, where it has none, of the analog one, and the
+    /// same in seconds. None if it is not in the file.
+    pub(super) fn trigger(&self, record: &CaptureRecord) -> Option<(u64, f64)> {
+        let range = match self.has_logic() {
+            true => &self.logic,
+            false => &self.analog,
+        };
+        let rate_hz = self.channels.first()?.sample_rate_hz;
+        // It counts the logic samples of a capture that has some.
+        let is_counted_alike = self.has_logic() == record.channels.iter().any(|c| c.la.is_some());
+        let at = match is_counted_alike {
+            true => record.trigger_at()?,
+            false => whole(record.trigger_s()? * rate_hz),
+        };
+        let at = at.checked_sub(range.start)?;
+        let is_in = at <= range.end - range.start;
+        is_in.then(|| (at, float(at) / rate_hz))
     }
 
     /// Where the analog samples are in the capture.

@@ -352,6 +352,45 @@ fn any_channels_and_any_range_make_a_file() {
 }
 
 #[test]
+fn the_trigger_of_a_part_is_where_the_part_has_it() {
+    let dir = TempDir::new().unwrap();
+    let mut reader = capture(&dir, Some((EDGES, 6)), &[7, 8, 9]);
+    let mut record = reader.record().clone();
+    record.triggered = Some(true);
+    record.trigger_sample = Some(4);
+    let files = Files::open(dir.path().to_owned(), Space::boundless()).unwrap();
+    reader = Reader::open(&files, record).unwrap();
+    let comment = |channels: &[&str], from, to| {
+        let asked = Asked {
+            content: None,
+            channels: channels.iter().map(|&name| name.to_owned()).collect(),
+            from,
+            to,
+        };
+        let mut out = Vec::new();
+        let export = Export::plan(&reader, Format::Vcd, &asked).unwrap();
+        export.write(&reader, &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let mut lines = text.lines();
+        let line = lines.find(|line| line.starts_with("$comment trigger"));
+        line.map(str::to_owned)
+    };
+    let says = |sample: u64, seconds: &str| {
+        Some(format!(
+            "$comment trigger: at sample {sample}, {seconds} s $end"
+        ))
+    };
+    assert_eq!(comment(&[], None, None), says(4, "0.000004"));
+    assert_eq!(comment(&["LA1"], Some(3), None), says(1, "0.000001"));
+    // Of the ADC it is the third sample.
+    assert_eq!(comment(&["ADC"], None, None), says(2, "0.000004"));
+    assert_eq!(comment(&["ADC"], Some(1), None), says(1, "0.000002"));
+    for (from, to) in [(Some(5), None), (None, Some(3))] {
+        assert_eq!(comment(&[], from, to), None);
+    }
+}
+
+#[test]
 fn what_is_not_there_is_refused() {
     let dir = TempDir::new().unwrap();
     let logic = capture(&dir, Some((EDGES, 6)), &[]);

@@ -8,7 +8,7 @@ use super::ExportError;
 use super::cut::Cut;
 use super::timeline::{Step, walk};
 pub(super) use scale::Scale;
-use store::captures::{CaptureRecord, ChannelRecord};
+use store::captures::ChannelRecord;
 
 mod scale;
 
@@ -21,7 +21,7 @@ pub(super) fn write(reader: &Reader, cut: &Cut, out: &mut dyn Write) -> Result<(
     let rates: Vec<f64> = channels.iter().map(|c| c.sample_rate_hz).collect();
     let scale = Scale::for_rates(&rates);
     header(&channels, scale, out)?;
-    trigger(reader.record(), out)?;
+    trigger(cut.trigger(reader.record()), out)?;
     variables(&channels, scale, out)?;
     let mut dump = Dump {
         analog: channels.iter().find(|c| c.la.is_none()).copied(),
@@ -56,8 +56,8 @@ fn header(channels: &[&ChannelRecord], scale: Scale, out: &mut dyn Write) -> std
 }
 
 /// Where the trigger lies, which the format has no other place for.
-fn trigger(record: &CaptureRecord, out: &mut dyn Write) -> std::io::Result<()> {
-    match record.trigger_at().zip(record.trigger_s()) {
+fn trigger(at: Option<(u64, f64)>, out: &mut dyn Write) -> std::io::Result<()> {
+    match at {
         Some((sample, seconds)) => {
             writeln!(
                 out,
