@@ -68,7 +68,8 @@ members! {
     struct Asked {
         /// `vcd`: value change dump (IEEE 1364); times are exact where a unit of time fits the rates, and
         /// otherwise the nearest nanosecond (finer above 100 MHz, coarser below 1 MHz), with the rates in
-        /// comments. `sr`: sigrok session, for sigrok-cli and PulseView; at the fastest channel's rate, at which
+        /// comments. `fst`: fast signal trace, for GTKWave and Surfer, with the times of `vcd`.
+        /// `sr`: sigrok session, for sigrok-cli and PulseView; at the fastest channel's rate, at which
         /// samples of slower ones are repeated. `csv`: a row for each change of a logic channel and each analog
         /// sample. `wav`: analog samples as 16-bit PCM over the converter's range. `bin`: bare samples,
         /// little-endian: logic in the fewest bytes with a bit for each channel, analog as u16 counts; one kind of
