@@ -99,7 +99,7 @@ fn what_a_job_measures_is_kept_and_summed_up() {
         ]
     );
     assert_summed_up(&all);
-    assert_eq!(json!(page_by_page(&get)), all["measurements"]);
+    assert_eq!(json!(page_by_page(get)), all["measurements"]);
     for (query, count) in [
         (format!("job={}", ids[0]), 2),
         ("name=rail&serial=B7&device=demo".to_owned(), 2),

@@ -166,7 +166,7 @@ async fn pinned_ones_stay_count_and_cannot_be_deleted() {
     let (clock, _hand) = Clock::manual(20 * DAY_MS);
     let captures = folder.open(clock).await;
     captures.tidy().await.unwrap();
-    assert_eq!(folder.left().await, [pinned.clone()]);
+    assert_eq!(folder.left().await, std::slice::from_ref(&pinned));
     assert_eq!(captures.pinned(), 1);
     captures.claim(ORG, mib(7)).await.unwrap();
     let full = captures.claim(ORG, mib(1)).await.unwrap_err();

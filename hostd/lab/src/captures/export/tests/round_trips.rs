@@ -162,6 +162,7 @@ fn tables_come_back_at_the_same_times() {
             }
             for (sample, count) in signal.counts.iter().enumerate() {
                 let middle = (sample as f64 + 0.5) / rates_hz.1;
+                #[expect(clippy::cast_possible_truncation, reason = "a short capture")]
                 let at = (middle * back.analog_rate_hz).floor() as usize;
                 let value = back.values[at];
                 assert!(

@@ -54,6 +54,7 @@ impl Read {
     /// What a signal does, with times in samples of a rate.
     fn changes(&self, name: &str, rate_hz: f64) -> Changes {
         let changes = self.signals[name].iter();
+        #[expect(clippy::cast_possible_truncation, reason = "a short capture")]
         let sample = |at: u64| (at as f64 * self.second * rate_hz).round() as u64;
         changes.map(|(at, value)| (sample(*at), *value)).collect()
     }
