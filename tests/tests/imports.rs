@@ -288,3 +288,45 @@ fn a_capture_says_what_it_was_made_with() {
     assert_eq!(made["setup"]["wiring"]["la_mv"], 3300, "{made}");
     assert_eq!(made["setup"].get("holder"), None);
 }
+
+/// Files of the captures of a server, and bytes of blocks that they take.
+fn stored(folder: &Path) -> (usize, u64) {
+    use std::os::unix::fs::MetadataExt as _;
+    let entries = std::fs::read_dir(folder.join("data/captures")).unwrap();
+    let files = entries.map(|entry| entry.unwrap().metadata().unwrap());
+    let blocks: Vec<u64> = files
+        .filter(|file| file.is_file())
+        .map(|file| file.blocks())
+        .collect();
+    (blocks.len(), blocks.iter().sum::<u64>() * 512)
+}
+
+#[test]
+fn what_is_deleted_takes_no_space_any_more() {
+    let server = Server::demo().unwrap();
+    let client = server.client();
+    let before = stored(server.dir());
+    let made = import(&client, "", RECORDING).expect(201);
+    let path = format!("/api/capture/{}", made["id"].as_str().unwrap());
+    let tiles = client.get(&format!("{path}/tiles?level=4&index=0"));
+    assert_eq!(tiles.unwrap().status, 200);
+    let (files, bytes) = stored(server.dir());
+    assert!(files > before.0 && bytes > before.1);
+    let metric = |name: &str| {
+        let text = server.anonymous().get("/metrics").unwrap().text;
+        let mut lines = text.lines();
+        let line = lines.find_map(|line| {
+            line.strip_prefix(name)?
+                .strip_prefix(' ')
+                .map(str::to_owned)
+        });
+        line.unwrap().parse::<f64>().unwrap()
+    };
+    assert_eq!(metric("hostd_captures"), 1.0);
+    client.delete(&path).unwrap();
+    assert_eq!(stored(server.dir()), before);
+    assert_eq!(
+        (metric("hostd_captures"), metric("hostd_captures_bytes")),
+        (0.0, 0.0)
+    );
+}

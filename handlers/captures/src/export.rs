@@ -1,5 +1,6 @@
 //! `GET /capture/{id}/export`: a finished capture as a file of another tool, streamed by the host.
 
+use super::subject::CHANNELS_CHARS_MAX;
 use guest::recordings::{self, Content, Error, Format, Selection};
 use guest::{
     ApiError, Body, Openapi, Refusal, Request, Response, Route, integer, members, text, words,
@@ -10,9 +11,6 @@ use crate::{capture, refusal};
 
 /// Last sample that any capture can have.
 const SAMPLE_MAX: u64 = 1 << 36;
-
-/// Longest list of channels, in characters.
-const CHANNELS_CHARS_MAX: usize = 8192;
 
 const REPLY: &str = "The file, streamed.";
 

@@ -1,6 +1,7 @@
 //! `POST /captures/import`: a recording of another tool becomes a capture. Its bytes go from the connection to
 //! disk without passing through here.
 
+use super::subject::CHANNELS_CHARS_MAX;
 use guest::recordings::{self, Reading};
 use guest::{
     ApiError, Openapi, Refusal, Request, Response, Route, form, id, members, number, streamed,
@@ -13,9 +14,6 @@ use crate::{capture, export, order};
 
 /// Highest rate that a file can be read at, in hertz.
 const RATE_MAX: f64 = 1e12;
-
-/// Longest list of channels, in characters.
-const CHANNELS_CHARS_MAX: usize = 8192;
 
 /// Largest file; the host unpacks no more than 2 GiB of it.
 const BYTES_MAX: u32 = 256 << 20;

@@ -5,6 +5,9 @@ use guest::{Shape, integer, text};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+/// Longest list of channels in a query, in characters.
+pub(crate) const CHANNELS_CHARS_MAX: usize = 1024;
+
 /// Longest name of a channel, in characters.
 const CHANNEL_CHARS_MAX: usize = 128;
 

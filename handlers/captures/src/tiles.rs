@@ -1,5 +1,6 @@
 //! `GET /capture/{id}/tiles`: what several channels do in aligned stretches, for a viewer.
 
+use super::subject::CHANNELS_CHARS_MAX;
 use guest::captures::{self, Status};
 use guest::measures::{self, Lane};
 use guest::{ApiError, Body, Openapi, Refusal, Request, Response, Route, integer, members, text};
@@ -20,9 +21,6 @@ const LEVEL_MAX: u8 = subject::SAMPLES_LOG2;
 
 /// Last tile that any capture can have: of the longest one, at level 0.
 const INDEX_MAX: u32 = (1 << (LEVEL_MAX as u32 - STRETCHES.ilog2())) - 1;
-
-/// Longest list of channels, in characters.
-const CHANNELS_CHARS_MAX: usize = 1024;
 
 /// What the binary form begins with; the last byte is its version.
 const MAGIC: &[u8; 4] = b"BOV1";

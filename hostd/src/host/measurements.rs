@@ -110,8 +110,7 @@ fn named(named: Named) -> w::Named {
 pub(super) fn to_wit(measured: Measurement) -> w::Measurement {
     w::Measurement {
         id: measured.id(),
-        is_within: measured.low.is_none_or(|low| low <= measured.value)
-            && measured.high.is_none_or(|high| measured.value <= high),
+        is_within: measured.is_within(),
         name: measured.name,
         value: measured.value,
         unit: measured.unit,

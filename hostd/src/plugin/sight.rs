@@ -9,6 +9,7 @@ use lab::captures::CaptureError;
 use plugins::interface::Interface;
 use store::captures::CaptureRecord;
 use store::jobs::Job;
+use store::measurements::Measurement;
 
 use super::bindings::imports::hostd::plugin::types::Error;
 use super::call::Acting;
@@ -84,6 +85,12 @@ impl Sight<'_> {
         let recorded = self.services.captures.of_job(&job.org, &job.id).await;
         let recorded = recorded.map_err(|error| self.capture_error(&job.id, error))?;
         Ok(job_captures(recorded))
+    }
+
+    /// What a job measured.
+    pub(super) async fn measured(&self, job: &Job) -> Result<Vec<Measurement>, Error> {
+        let measured = self.services.jobs.measured(&job.org, &job.id).await;
+        measured.map_err(|error| self.job_error(&job.id, &error))
     }
 
     pub(super) fn capture_error(&self, id: &str, error: CaptureError) -> Error {

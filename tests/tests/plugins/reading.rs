@@ -34,7 +34,11 @@ impl Lab {
 #[test]
 fn captures_are_read_as_the_api_shows_them() {
     let lab = lab();
+    let marks = json!({"pinned": true, "channels": [{"id": 1, "label": "data line"}]});
+    let path = format!("/api/capture/{}", lab.capture);
+    lab.bench.client().patch(&path, &marks).unwrap().expect(200);
     let opened = lab.read("open", &json!({})).expect(200);
+    assert_eq!(opened["json"]["channels"][1]["label"], "data line");
     let listed = lab.bench.client().get("/api/captures").unwrap().expect(200);
     assert_eq!(opened["json"], listed["captures"][0]);
     let shown = listed["captures"][0]["channels"].as_array().unwrap();

@@ -41,7 +41,8 @@ impl View<'_> {
         self.0.acting.interface(Interface::Jobs)?;
         let job = self.0.job(id).await?;
         let recorded = self.0.recorded(&job).await?;
-        Ok(shown::json(&job, &recorded).to_string())
+        let measured = self.0.measured(&job).await?;
+        Ok(shown::json(&job, &recorded, &measured).to_string())
     }
 
     async fn tail(&self, id: &str, limit: u32) -> Result<Vec<String>, Error> {

@@ -160,7 +160,8 @@ impl Subject {
                     return Err(self.not_yet("the job has not ended; wait for it, or cancel it"));
                 }
                 let recorded = sight.recorded(&job).await.map_err(told)?;
-                Ok(jobs::shown::json(&job, &recorded))
+                let measured = sight.measured(&job).await.map_err(told)?;
+                Ok(jobs::shown::json(&job, &recorded, &measured))
             }
             Self::Capture => {
                 let record = sight.capture(id).await.map_err(told)?;

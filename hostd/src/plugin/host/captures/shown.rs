@@ -17,9 +17,11 @@ pub(in crate::plugin) fn json(record: &CaptureRecord) -> Value {
     add("kind", json!(record.kind));
     add("status", json!(record.status));
     add("created_at", json!(clock::text(record.created_ms)));
-    let channels = (0u32..).zip(&record.channels).map(channel);
+    let channels = (0u32..).zip(&record.channels);
+    let channels = channels.map(|(id, of)| channel(id, of, record.marks.labels.get(&id)));
     add("channels", channels.collect());
     add("trigger_sample", json!(record.trigger_at()));
+    add("pinned", json!(record.marks.pinned));
     let optional = [
         ("name", record.name.as_ref().map(|name| json!(name))),
         ("error", record.error.as_ref().map(|error| json!(error))),
@@ -69,8 +71,8 @@ fn trigger(fired: bool, record: &CaptureRecord) -> Value {
     told
 }
 
-fn channel((id, channel): (u32, &ChannelRecord)) -> Value {
-    json!({
+fn channel(id: u32, channel: &ChannelRecord, label: Option<&String>) -> Value {
+    let mut shown = json!({
         "id": id,
         "type": if channel.la.is_some() { "digital" } else { "analog" },
         "name": channel.name,
@@ -80,7 +82,11 @@ fn channel((id, channel): (u32, &ChannelRecord)) -> Value {
         "bits": channel.bits,
         "full_scale": channel.full_scale,
         "offset": channel.offset,
-    })
+    });
+    if let Some(label) = label {
+        shown["label"] = json!(label);
+    }
+    shown
 }
 
 /// Its channels.

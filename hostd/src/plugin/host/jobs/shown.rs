@@ -4,11 +4,16 @@ use dispatch::{JobCapture, Outcome, axes, message, outcome_of, outcome_of_run};
 use serde_json::{Value, json};
 use store::captures::Status;
 use store::jobs::{Attempt, End, Job, Run};
+use store::measurements::Measurement;
 
 use base::clock;
 
 /// The members that `GET /api/jobs/{id}` shows.
-pub(in crate::plugin) fn json(job: &Job, recorded: &[JobCapture]) -> Value {
+pub(in crate::plugin) fn json(
+    job: &Job,
+    recorded: &[JobCapture],
+    measured: &[Measurement],
+) -> Value {
     let axes = axes(job);
     let archive = job.archive.as_ref().map(|archive| {
         json!({
@@ -41,6 +46,7 @@ pub(in crate::plugin) fn json(job: &Job, recorded: &[JobCapture]) -> Value {
         "runs": runs,
         "attempts": attempts,
         "captures": recorded.iter().map(capture).collect::<Vec<_>>(),
+        "measurements": measured.iter().map(measurement).collect::<Vec<_>>(),
     })
 }
 
@@ -59,6 +65,37 @@ fn capture(capture: &JobCapture) -> Value {
         "file": file,
         "is_done": record.status == Status::Done,
     })
+}
+
+fn measurement(measured: &Measurement) -> Value {
+    let mut shown = json!({
+        "name": measured.name,
+        "value": measured.value,
+        "unit": measured.unit,
+        "is_within": measured.is_within(),
+        "job": measured.job,
+        "run": measured.run,
+        "attempt": measured.attempt,
+        "step": measured.step,
+        "at": clock::text(measured.at_ms),
+    });
+    let optional = [
+        ("low", measured.low.map(|low| json!(low))),
+        ("high", measured.high.map(|high| json!(high))),
+        ("serial", measured.serial.as_ref().map(|of| json!(of))),
+        ("ref", measured.r#ref.as_ref().map(|of| json!(of))),
+        ("device", measured.device.as_ref().map(|of| json!(of))),
+        (
+            "device_name",
+            measured.device_name.as_ref().map(|of| json!(of)),
+        ),
+    ];
+    for (name, value) in optional {
+        if let Some(value) = value {
+            shown[name] = value;
+        }
+    }
+    shown
 }
 
 fn run(job: &Job, place: usize, run: &Run) -> Value {
