@@ -366,9 +366,12 @@ fn what_cannot_be_meant_is_refused() {
     let codes = json!({"name": "n", "samples_b64": "AP8=", "sample_rate_hz": 0});
     let reply = client.post("/api/bench/waveforms", &codes).unwrap();
     refused(&reply, 400, "invalid_request", "sample_rate_hz");
-    let replay = json!({"samples_b64": "AP8=", "sample_rate_hz": 0, "full_scale_v": 3});
-    let reply = start(&client, "/api/dac/replay/start", server.device(), &replay);
-    refused(&reply, 400, "invalid_request", "sample_rate_hz");
+    // The second is a number whose period is none.
+    for rate in [0.0, 5e-324] {
+        let replay = json!({"samples_b64": "AP8=", "sample_rate_hz": rate, "full_scale_v": 3});
+        let reply = start(&client, "/api/dac/replay/start", server.device(), &replay);
+        refused(&reply, 400, "invalid_request", "sample_rate_hz");
+    }
     for (path, allowed) in [
         ("/api/bench/waveforms/recording", "POST"),
         ("/api/capture/start", "POST"),

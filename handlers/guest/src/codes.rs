@@ -11,6 +11,9 @@ pub const BITS_DEFAULT: u8 = 8;
 /// More samples than any waveform or capture has.
 pub const SAMPLES_MAX: u64 = 1 << 40;
 
+/// Rates are above this one, in Hz, twelve days for a sample: lengths and speeds of slower ones may be no numbers.
+const RATE_HZ_MIN: f64 = 1e-6;
+
 /// Highest rate that makes sense as a number, in Hz.
 const RATE_HZ_MAX: f64 = 1e9;
 
@@ -27,7 +30,7 @@ pub fn samples_b64() -> impl Shape<Value = String> {
 
 /// A sample rate in hertz.
 pub fn rate_hz() -> impl Shape<Value = f64> {
-    number(0.0, RATE_HZ_MAX)
+    number(RATE_HZ_MIN, RATE_HZ_MAX)
 }
 
 /// Level of the highest code.

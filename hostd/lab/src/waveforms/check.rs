@@ -10,6 +10,9 @@ const NAME_CHARS_MAX: usize = 128;
 /// Highest sample rate that makes sense as a number.
 const RATE_HZ_MAX: f64 = 1e9;
 
+/// Rates are above this one, in Hz: lengths and speeds of slower ones may be no numbers.
+const RATE_HZ_MIN: f64 = 1e-6;
+
 /// Highest level that makes sense as a number, in volts or milliamps.
 const FULL_SCALE_MAX: f64 = 1e6;
 
@@ -42,12 +45,12 @@ pub(super) fn name(name: &str) -> Result<(), WaveformError> {
 
 /// Old records have 0 for an unknown rate, at which nothing can be played.
 pub(super) fn rate(field: &'static str, rate_hz: f64) -> Result<(), WaveformError> {
-    if 0.0 < rate_hz && rate_hz <= RATE_HZ_MAX {
+    if RATE_HZ_MIN < rate_hz && rate_hz <= RATE_HZ_MAX {
         return Ok(());
     }
     Err(invalid(
         field,
-        format!("must be above 0 and at most {RATE_HZ_MAX} Hz"),
+        format!("must be above {RATE_HZ_MIN} and at most {RATE_HZ_MAX} Hz"),
     ))
 }
 
