@@ -59,8 +59,7 @@ impl Measurement {
     /// Whether the value is within its limits.
     #[must_use]
     pub fn is_within(&self) -> bool {
-        self.low.is_none_or(|low| low <= self.value)
-            && self.high.is_none_or(|high| self.value <= high)
+        is_within(self.value, self.low, self.high)
     }
 
     /// The value with its unit, and the limits if it has some: `3.31 V (3.2 V to 3.4 V)`.
@@ -122,6 +121,12 @@ impl fmt::Display for Measurement {
             _ => Ok(()),
         }
     }
+}
+
+/// Whether a value is no less than `low` and no more than `high`, as far as there are such limits.
+#[must_use]
+pub fn is_within(value: f64, low: Option<f64>, high: Option<f64>) -> bool {
+    low.is_none_or(|low| low <= value) && high.is_none_or(|high| value <= high)
 }
 
 /// Those that reports show, failures first, and how many there are of them all.

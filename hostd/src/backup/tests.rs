@@ -14,7 +14,7 @@ use base::space::Space;
 use identity::offline::with_identity;
 use lab::captures::files::{Files, LOGIC};
 use store::Store;
-use store::captures::{CaptureRecord, ChannelRecord, Kind, Marks, Setup};
+use store::captures::{CaptureRecord, ChannelRecord, Kind};
 use store::leases::LeaseRecord;
 use store::waveforms;
 
@@ -94,18 +94,7 @@ impl Folder {
 
 fn capture() -> CaptureRecord {
     CaptureRecord {
-        id: CAPTURE.into(),
-        org: ORG.into(),
-        device: String::new(),
-        kind: Kind::Logic,
-        name: None,
         status: Status::Done,
-        error: None,
-        created_ms: 0,
-        finished_ms: None,
-        triggered: None,
-        trigger_sample: None,
-        pre_samples: 0,
         channels: vec![ChannelRecord {
             la: Some(1),
             name: "LA1".into(),
@@ -116,12 +105,7 @@ fn capture() -> CaptureRecord {
             full_scale: 1.0,
             offset: 0.0,
         }],
-        i2c: None,
-        size_bytes: None,
-        job: None,
-        origin: None,
-        setup: Setup::default(),
-        marks: Marks::default(),
+        ..CaptureRecord::new(CAPTURE.into(), ORG.into(), String::new(), Kind::Logic, 0)
     }
 }
 

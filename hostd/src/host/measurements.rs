@@ -2,6 +2,7 @@
 
 use base::clock;
 use dispatch::{JobError, Jobs, Named, Submitter, Wanted};
+use evidence::measurement::is_within;
 use store::measurements::Measurement;
 use wasmtime::component::HasData;
 
@@ -110,7 +111,7 @@ fn named(named: Named) -> w::Named {
 pub(super) fn to_wit(measured: Measurement) -> w::Measurement {
     w::Measurement {
         id: measured.id(),
-        is_within: measured.is_within(),
+        is_within: is_within(measured.value, measured.low, measured.high),
         name: measured.name,
         value: measured.value,
         unit: measured.unit,

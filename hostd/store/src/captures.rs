@@ -162,6 +162,32 @@ pub struct CaptureRecord {
 }
 
 impl CaptureRecord {
+    /// A capture of which nothing is known yet: pending, without channels.
+    #[must_use]
+    pub fn new(id: String, org: String, device: String, kind: Kind, created_ms: u64) -> Self {
+        Self {
+            id,
+            org,
+            device,
+            kind,
+            name: None,
+            status: Status::Pending,
+            error: None,
+            created_ms,
+            finished_ms: None,
+            triggered: None,
+            trigger_sample: None,
+            pre_samples: 0,
+            channels: Vec::new(),
+            i2c: None,
+            size_bytes: None,
+            job: None,
+            origin: None,
+            setup: Setup::default(),
+            marks: Marks::default(),
+        }
+    }
+
     /// What people call a channel: its label, or else its name.
     #[must_use]
     pub fn shown(&self, channel: usize) -> &str {

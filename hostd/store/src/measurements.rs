@@ -71,13 +71,6 @@ impl Measurement {
     pub fn id(&self) -> String {
         format!("{}-{:05}-{:05}", self.job, self.attempt, self.number)
     }
-
-    /// Whether its value is within its limits.
-    #[must_use]
-    pub fn is_within(&self) -> bool {
-        self.low.is_none_or(|low| low <= self.value)
-            && self.high.is_none_or(|high| self.value <= high)
-    }
 }
 
 /// Visit the measurements of an organisation, the newest job's first, those before the one with the id `before` if that is

@@ -17,7 +17,7 @@ use super::quota::usage_of;
 use super::{CaptureError, Captures, reader};
 use base::id;
 use blobs::Staged;
-use store::captures::{CaptureRecord, ChannelRecord, Kind, Marks, Setup, Status};
+use store::captures::{CaptureRecord, ChannelRecord, Kind, Status};
 
 /// Largest file, in bytes.
 pub const FILE_BYTES_MAX: u64 = 256 << 20;
@@ -91,25 +91,16 @@ impl Captures {
     ) -> Result<Imported, CaptureError> {
         let now_ms = self.clock.now_ms();
         let mut record = CaptureRecord {
-            id: id::ulid(&self.clock),
-            org: import.org,
-            device: import.device,
-            kind: Kind::Logic,
             name: import.name,
             status: Status::Done,
-            error: None,
-            created_ms: now_ms,
             finished_ms: Some(now_ms),
-            triggered: None,
-            trigger_sample: None,
-            pre_samples: 0,
-            channels: Vec::new(),
-            i2c: None,
-            size_bytes: None,
-            job: None,
-            origin: None,
-            setup: Setup::default(),
-            marks: Marks::default(),
+            ..CaptureRecord::new(
+                id::ulid(&self.clock),
+                import.org,
+                import.device,
+                Kind::Logic,
+                now_ms,
+            )
         };
         self.space.admit(0).map_err(CaptureError::Files)?;
         let permit = self.reader_permit().await;

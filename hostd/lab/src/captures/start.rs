@@ -17,7 +17,7 @@ use crate::leases::{Entered, Visit};
 use crate::replay::Stimulus;
 use crate::wiring;
 use base::id;
-use store::captures::{CaptureRecord, Kind, Marks, Setup, Status};
+use store::captures::{CaptureRecord, Kind, Setup};
 
 /// A capture whose samples are still to come.
 const ONE: Usage = Usage { count: 1, bytes: 0 };
@@ -48,25 +48,21 @@ impl Captures {
         let (job, origin) = of.map(|of| (of.job, of.origin)).unzip();
         let wiring = wiring::current(&self.store, org, &device.record.id).await?;
         let record = CaptureRecord {
-            id: id::ulid(&self.clock),
-            org: org.clone(),
-            device: device.record.id.clone(),
-            kind: plan.kind,
             name,
-            status: Status::Pending,
-            error: None,
-            created_ms: self.clock.now_ms(),
-            finished_ms: None,
             triggered: order.trigger.as_ref().map(|_| false),
-            trigger_sample: None,
             pre_samples: order.pre_samples,
             channels: recording::channels(&plan, capabilities),
             i2c: plan.i2c,
-            size_bytes: None,
             job,
             origin,
             setup: Setup { wiring, ..setup },
-            marks: Marks::default(),
+            ..CaptureRecord::new(
+                id::ulid(&self.clock),
+                org.clone(),
+                device.record.id.clone(),
+                plan.kind,
+                self.clock.now_ms(),
+            )
         };
         let (cancel, cancelled) = watch::channel(false);
         let id = &device.record.id;

@@ -1,7 +1,7 @@
 //! What single tables promise.
 
 use super::super::captures::{
-    CaptureRecord, Change, Deletion, Kind, Listed, Marks, OF_JOB_MAX, PAGE_MAX, Setup, Status,
+    CaptureRecord, Change, Deletion, Kind, Listed, OF_JOB_MAX, PAGE_MAX, Status,
 };
 use super::super::codes::{self, Code};
 use super::super::devices::{DeviceRecord, DeviceWriteError};
@@ -131,25 +131,14 @@ async fn two_changes_of_a_device_at_once_both_stand() {
 
 fn capture(n: u32, org: &str, device: &str) -> CaptureRecord {
     CaptureRecord {
-        id: format!("01ARYZ6S41{n:016}"),
-        org: org.into(),
-        device: device.into(),
-        kind: Kind::I2c,
-        name: None,
-        status: Status::Pending,
-        error: None,
-        created_ms: n.into(),
-        finished_ms: None,
-        triggered: None,
-        trigger_sample: None,
-        pre_samples: 0,
-        channels: Vec::new(),
         i2c: Some((1, 2)),
-        size_bytes: None,
-        job: None,
-        origin: None,
-        setup: Setup::default(),
-        marks: Marks::default(),
+        ..CaptureRecord::new(
+            format!("01ARYZ6S41{n:016}"),
+            org.into(),
+            device.into(),
+            Kind::I2c,
+            n.into(),
+        )
     }
 }
 

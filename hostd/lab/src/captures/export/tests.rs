@@ -7,7 +7,7 @@ use super::super::files::{ANALOG, Files, LOGIC};
 use super::super::recording::Recording;
 use super::*;
 use base::space::Space;
-use store::captures::{CaptureRecord, ChannelRecord, Kind, Marks, Setup, Status};
+use store::captures::{CaptureRecord, ChannelRecord, Kind, Status};
 
 mod round_trips;
 mod traces;
@@ -71,25 +71,9 @@ fn capture_at(
         }
     }
     let record = CaptureRecord {
-        id: "c".into(),
-        org: "o".into(),
-        device: "d".into(),
-        kind: Kind::Dual,
-        name: None,
         status: Status::Done,
-        error: None,
-        created_ms: 0,
-        finished_ms: None,
-        triggered: None,
-        trigger_sample: None,
-        pre_samples: 0,
         channels: finished.channels,
-        i2c: None,
-        size_bytes: None,
-        job: None,
-        origin: None,
-        setup: Setup::default(),
-        marks: Marks::default(),
+        ..CaptureRecord::new("c".into(), "o".into(), "d".into(), Kind::Dual, 0)
     };
     Reader::open(&files, record).unwrap()
 }

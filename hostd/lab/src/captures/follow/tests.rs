@@ -2,29 +2,12 @@
 
 use super::*;
 use crate::captures::reader::Data;
-use store::captures::{CaptureRecord, Kind, Marks, Setup};
+use store::captures::{CaptureRecord, Kind};
 
 fn record(id: &str, status: Status) -> CaptureRecord {
     CaptureRecord {
-        id: id.to_owned(),
-        org: "o".into(),
-        device: "d".into(),
-        kind: Kind::Logic,
-        name: None,
         status,
-        error: None,
-        created_ms: 0,
-        finished_ms: None,
-        triggered: None,
-        trigger_sample: None,
-        pre_samples: 0,
-        channels: Vec::new(),
-        i2c: None,
-        size_bytes: None,
-        job: None,
-        origin: None,
-        setup: Setup::default(),
-        marks: Marks::default(),
+        ..CaptureRecord::new(id.to_owned(), "o".into(), "d".into(), Kind::Logic, 0)
     }
 }
 

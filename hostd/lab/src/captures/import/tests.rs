@@ -9,7 +9,6 @@ use super::*;
 use crate::captures::layout::Span;
 use crate::captures::reader::Data;
 use base::space::Space;
-use store::captures::{Marks, Setup};
 
 const ID: &str = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
 
@@ -44,25 +43,9 @@ impl Folder {
 
 fn record(channels: Vec<ChannelRecord>) -> CaptureRecord {
     CaptureRecord {
-        id: ID.into(),
-        org: "o".into(),
-        device: String::new(),
-        kind: Kind::Logic,
-        name: None,
         status: Status::Done,
-        error: None,
-        created_ms: 0,
-        finished_ms: None,
-        triggered: None,
-        trigger_sample: None,
-        pre_samples: 0,
         channels,
-        i2c: None,
-        size_bytes: None,
-        job: None,
-        origin: None,
-        setup: Setup::default(),
-        marks: Marks::default(),
+        ..CaptureRecord::new(ID.into(), "o".into(), String::new(), Kind::Logic, 0)
     }
 }
 

@@ -1,7 +1,7 @@
 //! What may be kept with a capture, and that nothing is kept of an edit that is refused.
 
 use super::*;
-use store::captures::{ChannelRecord, Kind, Marks, Setup, Status};
+use store::captures::{ChannelRecord, Kind, Status};
 
 fn record() -> CaptureRecord {
     let channel = |la: u8| ChannelRecord {
@@ -15,25 +15,15 @@ fn record() -> CaptureRecord {
         offset: 0.0,
     };
     CaptureRecord {
-        id: "01ARZ3NDEKTSV4RRFFQ69G0000".into(),
-        org: "o".into(),
-        device: String::new(),
-        kind: Kind::Logic,
-        name: None,
         status: Status::Done,
-        error: None,
-        created_ms: 0,
-        finished_ms: None,
-        triggered: None,
-        trigger_sample: None,
-        pre_samples: 0,
         channels: vec![channel(1), channel(2)],
-        i2c: None,
-        size_bytes: None,
-        job: None,
-        origin: None,
-        setup: Setup::default(),
-        marks: Marks::default(),
+        ..CaptureRecord::new(
+            "01ARZ3NDEKTSV4RRFFQ69G0000".into(),
+            "o".into(),
+            String::new(),
+            Kind::Logic,
+            0,
+        )
     }
 }
 

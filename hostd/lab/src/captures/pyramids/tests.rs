@@ -16,7 +16,7 @@ use base::clock::Clock;
 use base::config::CapturesConfig;
 use base::space::Space;
 use store::Store;
-use store::captures::{CaptureRecord, ChannelRecord, Kind, Marks, Setup, Status};
+use store::captures::{CaptureRecord, ChannelRecord, Kind, Status};
 
 const ORG: &str = "01ARYZ6S410000000000000000";
 const ID: &str = "01ARYZ6S4100000000000000C1";
@@ -100,25 +100,11 @@ fn record(bytes: u64) -> CaptureRecord {
         offset: 0.0,
     };
     CaptureRecord {
-        id: ID.into(),
-        org: ORG.into(),
-        device: String::new(),
-        kind: Kind::Logic,
-        name: None,
         status: Status::Done,
-        error: None,
-        created_ms: 0,
         finished_ms: Some(1),
-        triggered: None,
-        trigger_sample: None,
-        pre_samples: 0,
         channels: vec![channel(1), channel(2)],
-        i2c: None,
         size_bytes: Some(bytes),
-        job: None,
-        origin: None,
-        setup: Setup::default(),
-        marks: Marks::default(),
+        ..CaptureRecord::new(ID.into(), ORG.into(), String::new(), Kind::Logic, 0)
     }
 }
 

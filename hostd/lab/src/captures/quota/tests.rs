@@ -12,7 +12,7 @@ use crate::devices::Devices;
 use base::clock::Clock;
 use base::space::Space;
 use store::Store;
-use store::captures::{Kind, Marks, Setup, Status};
+use store::captures::{Kind, Status};
 
 const ORG: &str = "01ARYZ6S410000000000000000";
 const OTHER: &str = "01ARYZ6S410000000000000001";
@@ -75,25 +75,16 @@ impl Folder {
 /// The capture number `n` of `org`.
 fn done(org: &str, n: u32, name: Option<&str>, mib: u64) -> CaptureRecord {
     CaptureRecord {
-        id: format!("01ARZ3NDEKTSV4RRFFQ69G{n:04}"),
-        org: org.into(),
-        device: String::new(),
-        kind: Kind::Logic,
         name: name.map(str::to_owned),
         status: Status::Done,
-        error: None,
-        created_ms: u64::from(n) * DAY_MS,
-        finished_ms: None,
-        triggered: None,
-        trigger_sample: None,
-        pre_samples: 0,
-        channels: Vec::new(),
-        i2c: None,
         size_bytes: Some(mib * MIB),
-        job: None,
-        origin: None,
-        setup: Setup::default(),
-        marks: Marks::default(),
+        ..CaptureRecord::new(
+            format!("01ARZ3NDEKTSV4RRFFQ69G{n:04}"),
+            org.into(),
+            String::new(),
+            Kind::Logic,
+            u64::from(n) * DAY_MS,
+        )
     }
 }
 

@@ -6,7 +6,7 @@ use super::*;
 use crate::captures::layout::{self, FRAME_SAMPLES};
 use crate::captures::recording::Recording;
 use base::space::Space;
-use store::captures::{ChannelRecord, Kind, Marks, Setup, Status};
+use store::captures::{ChannelRecord, Kind, Status};
 
 fn channel(la: Option<u8>, samples: u64) -> ChannelRecord {
     ChannelRecord {
@@ -23,25 +23,15 @@ fn channel(la: Option<u8>, samples: u64) -> ChannelRecord {
 
 fn record(channels: Vec<ChannelRecord>) -> CaptureRecord {
     CaptureRecord {
-        id: "01ARZ3NDEKTSV4RRFFQ69G5FAV".into(),
-        org: "o".into(),
-        device: "d".into(),
-        kind: Kind::Dual,
-        name: None,
         status: Status::Done,
-        error: None,
-        created_ms: 0,
-        finished_ms: None,
-        triggered: None,
-        trigger_sample: None,
-        pre_samples: 0,
         channels,
-        i2c: None,
-        size_bytes: None,
-        job: None,
-        origin: None,
-        setup: Setup::default(),
-        marks: Marks::default(),
+        ..CaptureRecord::new(
+            "01ARZ3NDEKTSV4RRFFQ69G5FAV".into(),
+            "o".into(),
+            "d".into(),
+            Kind::Dual,
+            0,
+        )
     }
 }
 

@@ -1,6 +1,7 @@
 //! A job in the words of the first-party endpoint.
 
 use dispatch::{JobCapture, Outcome, axes, message, outcome_of, outcome_of_run};
+use evidence::measurement::is_within;
 use serde_json::{Value, json};
 use store::captures::Status;
 use store::jobs::{Attempt, End, Job, Run};
@@ -72,7 +73,7 @@ fn measurement(measured: &Measurement) -> Value {
         "name": measured.name,
         "value": measured.value,
         "unit": measured.unit,
-        "is_within": measured.is_within(),
+        "is_within": is_within(measured.value, measured.low, measured.high),
         "job": measured.job,
         "run": measured.run,
         "attempt": measured.attempt,
