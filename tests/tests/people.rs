@@ -59,6 +59,8 @@ fn another_organisations_objects_do_not_exist() {
         eve.get(&format!(
             "/api/capture/{capture}/decode?protocol=i2c&scl=LA1&sda=LA2"
         )),
+        eve.get(&format!("/api/capture/{capture}/search?q=edge+on+LA1")),
+        eve.patch(&format!("/api/capture/{capture}"), &json!({"pinned": true})),
         eve.send("POST", &format!("/api/capture/{capture}/cancel"), None),
         eve.delete(&format!("/api/capture/{capture}")),
         eve.patch(&format!("/api/keys/{kid}"), &json!({"name": "mine"})),
@@ -67,6 +69,13 @@ fn another_organisations_objects_do_not_exist() {
     ] {
         reply.unwrap().expect_error(404, "not_found");
     }
+    let found = eve.get("/api/captures/search?q=edge+on+LA1").unwrap();
+    let found = found.expect(200);
+    assert_eq!(
+        (&found["searched"], &found["skipped"]),
+        (&json!(0), &json!(0)),
+        "{found}"
+    );
     untouched(&server, &capture, &keys["keys"][0]["name"]);
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
-use tests::{Client, Server, Socket, until};
+use tests::{Client, Reply, Server, Socket, until};
 
 /// A real-time clock chip read over I2C, and sigrok's decoding of it.
 const RECORDING: &[u8] =
@@ -287,6 +287,19 @@ fn a_part_of_a_capture_is_decoded() {
     assert_eq!((found.status, found.text.as_str()), (200, ""));
 }
 
+/// All places, three at a time.
+fn in_pages(search: impl Fn(&str) -> Reply) -> Value {
+    let (mut skip, mut paged) = (0, Vec::new());
+    loop {
+        let page = search(&format!("&limit=3&skip={skip}")).expect(200);
+        paged.extend(page["results"].as_array().unwrap().clone());
+        match page["next"].as_u64() {
+            Some(next) => skip = next,
+            None => return json!(paged),
+        }
+    }
+}
+
 #[test]
 fn places_are_found_in_one_recording_and_in_many() {
     let server = Server::demo().unwrap();
@@ -301,16 +314,14 @@ fn places_are_found_in_one_recording_and_in_many() {
     assert!(places.len() > 5, "{all}");
     assert_eq!(places[0]["text"], "i2c 0x68 write, ACK");
     // In pages.
-    let (mut from, mut paged) = (0, Vec::new());
-    loop {
-        let page = search(&format!("i2c+address+ack&limit=3&from={from}")).expect(200);
-        paged.extend(page["results"].as_array().unwrap().clone());
-        match page["next"].as_u64() {
-            Some(next) => from = next,
-            None => break,
-        }
+    for query in ["i2c+address+ack", "i2c+bytes+??", "no+edge+for+1+ms"] {
+        let whole = search(query).expect(200)["results"].take();
+        assert_eq!(
+            in_pages(|page| search(&format!("{query}{page}"))),
+            whole,
+            "{query}"
+        );
     }
-    assert_eq!(&paged, places);
     // As lines.
     let lined = client.clone().with_header("accept", "application/x-ndjson");
     let lines = lined.get(&format!("{path}i2c+address+ack")).unwrap();

@@ -17,6 +17,9 @@ const QUERY_CHARS_MAX: usize = 512;
 const LIMIT_MAX: u32 = 10_000;
 const LIMIT_DEFAULT: u32 = 1000;
 
+/// More places than any capture has.
+const SKIP_MAX: u64 = 1 << 36;
+
 /// A line for each place.
 const LINES: &str = "application/x-ndjson";
 
@@ -62,6 +65,8 @@ members! {
         from: u64 = or(subject::sample(0), 0),
         /// The sample behind the last one; the end of the capture when it is left out.
         to: Option<u64> = optional(subject::sample(1)),
+        /// Places to leave out: the `next` of the page before, whose `from` and `to` stay. Lines have no pages.
+        skip: u64 = or(integer(0..=SKIP_MAX), 0),
         /// Places of the answer at most; when it is left out, 1000, and all of them as lines.
         limit: Option<u32> = optional(integer(1..=LIMIT_MAX)),
     }
@@ -79,7 +84,7 @@ struct Record<'a> {
     #[schemars(extend("exclusiveMinimum" = 0))]
     sample_rate_hz: f64,
     results: Vec<HitRecord<'a>>,
-    /// Where to go on, as `from`; null when all was looked through.
+    /// Pass as `skip` for the next page; null when all was looked through.
     next: Option<u64>,
 }
 
@@ -135,8 +140,20 @@ fn example() -> Found {
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let asked = parse(request)?;
     let id = capture::id(request);
-    let Asked { q, from, to, limit } = asked;
+    let Asked {
+        q,
+        from,
+        to,
+        skip,
+        limit,
+    } = asked;
     if wants_lines(request) {
+        if skip > 0 {
+            return Err(ApiError::field(
+                "skip",
+                "is refused for lines, which have no pages",
+            ));
+        }
         let stream = searches::lines(id, &q, Some(from), to, limit);
         let stream = stream.map_err(|error| export::refusal(error, id))?;
         return Ok(Response {
@@ -148,7 +165,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
             body: Body::Stream(stream),
         });
     }
-    let found = searches::find(id, &q, Some(from), to, limit.unwrap_or(LIMIT_DEFAULT));
+    let found = searches::find(id, &q, Some(from), to, skip, limit.unwrap_or(LIMIT_DEFAULT));
     found
         .map(|found| Response::json(200, &Record::of(&found)))
         .map_err(|error| export::refusal(error, id))
@@ -178,11 +195,13 @@ mod tests {
             q: "edge on LA1".into(),
             from: 0,
             to: None,
+            skip: 0,
             limit: None,
         };
         assert_eq!(asked("q=edge+on+LA1").unwrap(), whole);
-        let part = asked("q=edge%20on%20LA1&from=5&to=9&limit=10000").unwrap();
+        let part = asked("q=edge%20on%20LA1&from=5&to=9&skip=3&limit=10000").unwrap();
         assert_eq!((part.from, part.to, part.limit), (5, Some(9), Some(10_000)));
+        assert_eq!(part.skip, 3);
         let long = format!("q={}", "x".repeat(QUERY_CHARS_MAX + 1));
         for (query, field) in [
             ("", "q"),
@@ -190,6 +209,7 @@ mod tests {
             (long.as_str(), "q"),
             ("q=a&from=-1", "from"),
             ("q=a&to=0", "to"),
+            ("q=a&skip=-1", "skip"),
             ("q=a&limit=0", "limit"),
             ("q=a&limit=10001", "limit"),
             ("q=a&channel=LA1", "channel"),

@@ -150,8 +150,8 @@ impl<'a> Decoding<'a> {
         self
     }
 
-    /// Decode. Memory stays bounded whatever the capture contains. The sink of a decoder from elsewhere is also called with
-    /// no annotations, to ask whether to go on.
+    /// Decode. Memory stays bounded whatever the capture contains. The sink is also called with no annotations, to ask whether
+    /// to go on: at each block of a stored capture, and by decoders from elsewhere.
     ///
     /// # Errors
     /// The capture turns out to be damaged, or a decoder from elsewhere fails.
@@ -262,7 +262,10 @@ fn run_stored(
     let reader = segment.reader(&lanes).within(range);
     let mut reader = reader.without_glitches(pulse_min);
     while let Some((at, samples, levels)) = reader.next_block(&mut active)? {
-        let flow = decoder.feed(at, samples, levels, &active, sink);
+        let mut flow = decoder.feed(at, samples, levels, &active, sink);
+        if flow.is_continue() {
+            flow = sink(&[]);
+        }
         if flow.is_break() {
             return Ok(((at + samples).saturating_sub(range.start), flow));
         }

@@ -72,13 +72,15 @@ impl Host for View<'_> {
         query: String,
         first: Option<u64>,
         end: Option<u64>,
+        skip: u64,
         limit: u32,
     ) -> Result<Found, Error> {
         let reach = self.reach;
         let query = parsed(&query)?;
         let (reader, search, range) = reach.open(&capture, &query, (first, end)).await?;
         let limit = limit.clamp(1, HITS_MAX) as usize;
-        let work = move |gone: &Gone| some(&reader, &search, range, limit, &|| !gone.is_gone());
+        let work =
+            move |gone: &Gone| some(&reader, &search, range, (skip, limit), &|| !gone.is_gone());
         let done = in_place(reach.captures, reach.requester, work).await;
         let done = done.map_err(|error| reach.failed(error))?;
         let found = done.map_err(|error| reach.broken(&error))?;
@@ -89,7 +91,7 @@ impl Host for View<'_> {
         } = found.map_err(|error| reach.not_found(error))?;
         let next = match ended {
             Ended::Whole => None,
-            Ended::Enough | Ended::Cancelled => hits.last().map(|hit| hit.to),
+            Ended::Enough | Ended::Cancelled => Some(skip + hits.len() as u64),
         };
         Ok(Found {
             sample_rate_hz: rate_hz,
@@ -154,8 +156,18 @@ impl Host for View<'_> {
             skipped: 0,
             next: last.filter(|_| is_page_full),
         };
+        let mut before = None;
         for record in listed {
-            match reach.find_in_one(&record, &query, most, over).await? {
+            let found = match reach.find_in_one(&record, &query, most, over).await {
+                // There is no place now: what was found before is not thrown away.
+                Err(Error::WrongState(_)) if before.is_some() => {
+                    many.next = before;
+                    break;
+                }
+                found => found?,
+            };
+            before = Some(record.id.clone());
+            match found {
                 None => many.skipped += 1,
                 Some(found) => {
                     many.searched += 1;
@@ -191,17 +203,22 @@ enum NotFound {
     Search(SearchError),
 }
 
-/// At most `limit` places.
+/// At most `limit` places, without the first ones. A search for a later page begins where that for the first one did: inside
+/// of a transfer, a decoder would not know where it is.
 fn some(
     reader: &Reader,
     search: &Search,
     range: Range<u64>,
-    limit: usize,
+    (mut skip, limit): (u64, usize),
     go_on: &(dyn Fn() -> bool + Sync),
 ) -> Result<Places, NotFound> {
     let segment = reader.logic().map_err(NotFound::Read)?;
     let mut hits = Vec::new();
     let ended = search.run(&segment, range, go_on, &mut |hit| {
+        if skip > 0 {
+            skip -= 1;
+            return ControlFlow::Continue(());
+        }
         hits.push(hit);
         match hits.len() == limit {
             true => ControlFlow::Break(()),
@@ -223,11 +240,9 @@ impl Reach<'_> {
         query: &Query,
         (first, end): (Option<u64>, Option<u64>),
     ) -> Result<(Arc<Reader>, Search, Range<u64>), Error> {
-        let record = self.door.capture(self.captures, capture).await;
-        let record = record.map_err(refusal)?;
-        let reader = self.captures.read(&record.org, &record.id).await;
-        let reader = reader.map_err(|error| self.failed(error))?;
-        let Some(samples) = samples(&record) else {
+        let reader = self.door.reader(self.captures, capture).await;
+        let reader = reader.map_err(refusal)?;
+        let Some(samples) = samples(reader.record()) else {
             let sentence = "the capture has no logic channels".to_owned();
             return Err(Error::WrongState(sentence));
         };
@@ -261,7 +276,7 @@ impl Reach<'_> {
         };
         let work = move |gone: &Gone| {
             let go_on = || !gone.is_gone() && Instant::now() < over;
-            some(&reader, &search, 0..samples, limit, &go_on)
+            some(&reader, &search, 0..samples, (0, limit), &go_on)
         };
         let done = in_place(self.captures, self.requester, work).await;
         let done = done.map_err(|error| self.failed(error))?;

@@ -70,6 +70,25 @@ fn a_search_that_nobody_waits_for_ends() {
     }
 }
 
+/// A decoder that says nothing asks at each block.
+#[test]
+fn a_search_that_finds_nothing_for_long_ends_too() {
+    let block = usize::try_from(decode::segment::BLOCK_SAMPLES).unwrap();
+    let samples: Vec<u8> = (0..8 * block).map(|at| u8::from(at % 5000 == 0)).collect();
+    let stored = stored(&samples);
+    let segment = Segment::open(&stored).unwrap();
+    let search = Query::parse("uart parity error with rx=A baudrate=9600 parity=odd")
+        .unwrap()
+        .bind(&names(), &Known::default())
+        .unwrap();
+    let looks = AtomicU32::new(0);
+    let go_on = || looks.fetch_add(1, Ordering::Relaxed) < 3;
+    let each = &mut |_| ControlFlow::Continue(());
+    let ended = search.run(&segment, 0..u64::MAX, &go_on, each).unwrap();
+    assert_eq!(ended, Ended::Cancelled);
+    assert_eq!(looks.load(Ordering::Relaxed), 4);
+}
+
 #[test]
 fn damage_is_said() {
     let mut stored = busy();

@@ -31,7 +31,7 @@ impl Lines {
             last: last.expect("a new queue has room"),
             gone: parts.clone(),
             writer: Parts::new(parts, PART_WAIT_MAX),
-            left: limit.map_or(u64::MAX, u64::from),
+            left: limit.map_or(u64::MAX, |limit| limit.max(1).into()),
         }
     }
 
@@ -58,13 +58,13 @@ impl Lines {
         };
         let _ = begin.send(Ok(()));
         let mut written = Ok(());
-        let mut sent = Instant::now();
+        let mut sent: Option<Instant> = None;
         let gone = self.gone;
         let ended = search.run(&segment, range, &|| !gone.is_closed(), &mut |hit| {
             written = self.writer.write_all(found::line(&hit).as_bytes());
-            if written.is_ok() && LINES_WAIT_MAX < sent.elapsed() {
+            if written.is_ok() && sent.is_none_or(|sent| LINES_WAIT_MAX < sent.elapsed()) {
                 written = self.writer.flush();
-                sent = Instant::now();
+                sent = Some(Instant::now());
             }
             self.left -= 1;
             match written.is_err() || self.left == 0 {

@@ -206,6 +206,16 @@ fn looks() -> Vec<Rows> {
                 400,
                 "invalid_request",
                 call("/capture/<capture>/search?q=edges"),
+            )
+            .success(
+                200,
+                call("/capture/<capture>/search?q=edge+on+LA1&skip=2&limit=2"),
+            )
+            .refusal(
+                400,
+                "invalid_request",
+                call("/capture/<capture>/search?q=edge+on+LA1&skip=2")
+                    .header("accept", "application/x-ndjson"),
             ),
         rows("captures.search_many")
             .success(200, call("/captures/search?q=edge+on+LA1"))
