@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tests::offline::stranger;
-use tests::{Client, Server};
+use tests::{Client, Reply, Server};
 
 /// A `.sr` file of samples at 1 MHz, with channels `clk` and `rst`.
 fn sr(path: &Path, samples: &[u8]) {
@@ -132,6 +132,16 @@ FAIL  reset is held: 1 of 1 pulse not so; the worst has 9 us low, at 20 us
     assert_eq!(result["rules"][1]["margin"]["unit"], "s");
 }
 
+/// The good capture that the first rule names is none of the caller's.
+fn assert_not_there(reply: &Reply) {
+    reply.expect_error(422, "invalid_definition");
+    assert!(
+        reply.text.contains("rules[0].golden.capture"),
+        "{}",
+        reply.text
+    );
+}
+
 #[test]
 fn a_capture_of_a_server_is_judged_and_compared_with() {
     let dir = tempfile::tempdir().unwrap();
@@ -140,7 +150,7 @@ fn a_capture_of_a_server_is_judged_and_compared_with() {
     let eve = format!("ApiKey {}", stranger(dir.path()));
     server = Server::demo_in(dir.path()).unwrap();
     let client = server.client();
-    let keep = |name: &str, reset: usize| {
+    let keep_for = |client: &Client, name: &str, reset: usize| {
         let desk = Desk::new();
         sr(&desk.path(name), &boot(reset));
         let bytes = fs::read(desk.path(name)).unwrap();
@@ -149,6 +159,7 @@ fn a_capture_of_a_server_is_judged_and_compared_with() {
         let kept = client.send_typed("POST", &path, body);
         kept.unwrap().expect(201)["id"].as_str().unwrap().to_owned()
     };
+    let keep = |name: &str, reset: usize| keep_for(&client, name, reset);
     let (good, late) = (keep("good", 10), keep("late", 14));
     let desk = Desk::new();
     let rules = format!(
@@ -171,13 +182,14 @@ fn a_capture_of_a_server_is_judged_and_compared_with() {
     assert_eq!(code, 1, "{told}");
     assert!(told.contains(&format!("the signals of {good}")), "{told}");
     // The server says the same.
-    let judge = |client: &Client, golden: &str| {
+    let judge_of = |client: &Client, capture: &str, golden: &str| {
         let rules = json!({"rules": {"version": 1, "rules": [{"name": "as before",
             "golden": {"capture": golden, "channels": ["rst", "clk"], "time": "2us"}}]}});
         client
-            .post(&format!("/api/capture/{late}/assert"), &rules)
+            .post(&format!("/api/capture/{capture}/assert"), &rules)
             .unwrap()
     };
+    let judge = |client: &Client, golden: &str| judge_of(client, &late, golden);
     let judged = judge(&client, &good).expect(200);
     assert_eq!(judged["failed"], 1, "{judged}");
     assert!(
@@ -187,16 +199,13 @@ fn a_capture_of_a_server_is_judged_and_compared_with() {
     // What another organisation has is none to compare with.
     let theirs = server.anonymous().with_authorization(&eve);
     judge(&theirs, &good).expect_error(404, "not_found");
+    let own = keep_for(&theirs, "own", 14);
+    assert_not_there(&judge_of(&theirs, &own, &good));
+    assert_eq!(judge_of(&theirs, &own, &own).expect(200)["failed"], 0);
     let (code, told) = hostd(&good, eve.trim_start_matches("ApiKey "));
     assert_eq!(code, 2, "{told}");
     assert!(told.contains("capture not found"), "{told}");
-    let missing = judge(&client, "01JGZ5V9T3N8W2K4Q7R6D1M0XC");
-    missing.expect_error(422, "invalid_definition");
-    assert!(
-        missing.text.contains("rules[0].golden.capture"),
-        "{}",
-        missing.text
-    );
+    assert_not_there(&judge(&client, "01JGZ5V9T3N8W2K4Q7R6D1M0XC"));
 }
 
 #[test]

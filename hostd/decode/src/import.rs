@@ -31,10 +31,11 @@ pub use names::unique_names;
 
 use std::ops::ControlFlow;
 
+use choice::Choice;
 use feed::{AnalogFeed, Feed, LogicFeed};
 use rate::Rate;
 use scale::Scale;
-use source::{Known, Source, Wanted};
+use source::{Known, Shape, Source, Wanted};
 use survey::Survey;
 
 /// What a caller may say of a file.
@@ -108,6 +109,13 @@ fn asked(rate_hz: Option<f64>) -> Result<Option<Known>, ImportError> {
     rate_hz.map(known).transpose()
 }
 
+/// Names of the channels that are taken, each once in the whole file: logic, then analog.
+fn names(shape: &Shape, choice: &Choice) -> Vec<String> {
+    let logic = choice.logic.iter().map(|&c| shape.logic[c].clone());
+    let analog = choice.analog.map(|c| shape.analog[c].name.clone());
+    unique_names(&logic.chain(analog).collect::<Vec<_>>())
+}
+
 impl<'a> Import<'a> {
     /// Recognise a file, and look through it. `bytes` is the whole file, best memory-mapped.
     ///
@@ -127,6 +135,7 @@ impl<'a> Import<'a> {
         let (has_logic, has_analog) = (!choice.logic.is_empty(), choice.analog.is_some());
         source.choose(&choice);
         let shape = source.shape().clone();
+        let mut names = names(&shape, &choice);
         let asked = asked(options.rate_hz.filter(|_| !shape.is_sampled))?;
         let mut survey = Survey::new(shape.tick);
         let wanted = Wanted {
@@ -148,9 +157,8 @@ impl<'a> Import<'a> {
             let known = known.unwrap_or_else(|| survey.logic_rate());
             let last = last.or(survey.last_logic());
             let samples = length(known, end, last, shape.tick, limits.samples_max)?;
-            let picked = choice.logic.iter().map(|&c| shape.logic[c].clone());
             let logic = Logic {
-                names: unique_names(&picked.collect::<Vec<_>>()),
+                names: names.drain(..choice.logic.len()).collect(),
                 sample_rate_hz: known.rate.hz(),
                 samples,
             };
@@ -165,7 +173,7 @@ impl<'a> Import<'a> {
                 .scale
                 .unwrap_or_else(|| survey.scale(&mut import.notes));
             let analog = Analog {
-                name: unique_names(&[shape.analog[channel].name.clone()]).remove(0),
+                name: names.pop().unwrap_or_default(),
                 unit: shape.analog[channel].unit.clone(),
                 sample_rate_hz: known.rate.hz(),
                 samples,

@@ -217,6 +217,14 @@ fn tables_become_levels_and_values() {
         waves.notes
     );
 
+    // Levels and values are told apart by their names, too.
+    let twins = plain(b"Time (s),x,x\n0,1,0.5\n1,0,0.25\n2,1,0.5\n");
+    let analog = twins.analog.unwrap();
+    assert_eq!(
+        (twins.names, analog.name),
+        (vec!["x".to_owned()], "x'".to_owned())
+    );
+
     let comma = plain(b"Time (ms);a\n0,0;0\n1,5;1\n3,0;0\n");
     assert_eq!(
         (comma.rate_hz, comma.edges),

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use base::clock;
 use evidence::measurement::{Statistics, Tally};
 use store::StoreError;
+use store::jobs::Job;
 use store::measurements::{self, Measurement};
 
 use crate::error::JobError;
@@ -77,9 +78,11 @@ impl Jobs {
         before: Option<String>,
     ) -> Result<Numbers, JobError> {
         // All that is kept may be looked at, which takes a part of a second.
-        let _place = self.turns.read(by).await?;
+        let place = self.turns.read(by).await?;
         let org = by.org.clone();
         let read = self.store.read(move |s| {
+            // It is held until the look has ended, though the caller may have left.
+            let _place = place;
             let (job, before) = (wanted.job.clone(), before.as_deref());
             let mut looking = Looking::new(wanted, limit, before.is_none());
             let visit = |found: Measurement| looking.see(found);
@@ -97,8 +100,11 @@ impl Jobs {
     ///
     /// # Errors
     /// The storage failed.
-    pub async fn measured(&self, org: &str, job: &str) -> Result<Vec<Measurement>, JobError> {
-        let (org, job) = (org.to_owned(), job.to_owned());
+    pub async fn measured(&self, job: &Job) -> Result<Vec<Measurement>, JobError> {
+        if job.attempts.iter().all(|attempt| attempt.measured == 0) {
+            return Ok(Vec::new());
+        }
+        let (org, job) = (job.org.clone(), job.id.clone());
         let read = self
             .store
             .read(move |s| measurements::first_of_job(s, (&org, &job), OF_JOB_MAX));

@@ -147,7 +147,7 @@ impl CaptureStream {
             CaptureLine::Refused(refusal) => Err(PodError::Refused(refusal)),
             CaptureLine::Chunk(chunk) => match chunk.raw_bytes() {
                 Some(bytes) => {
-                    self.note(&chunk);
+                    self.started = true;
                     self.announced = Some((chunk, bytes));
                     Ok(())
                 }

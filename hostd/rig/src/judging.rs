@@ -30,8 +30,8 @@ impl Rig {
             added.map_err(|error| BenchError::Refused(format!("use {name}: {error}")))?;
         }
         let capture = named(&reader, judging)?;
-        self.add_good(judging, until, &mut goldens)?;
         let turn = Turn::take(&self.lab, until)?;
+        self.add_good(judging, &turn, until, &mut goldens)?;
         let stop = || {
             turn.pass(until);
             until.cancel.is_set() || until.at <= Instant::now()
@@ -66,6 +66,7 @@ impl Rig {
     fn add_good(
         &self,
         judging: &Judging<'_>,
+        turn: &Turn<'_>,
         until: &Until<'_>,
         goldens: &mut Goldens,
     ) -> Result<(), BenchError> {
@@ -84,6 +85,7 @@ impl Rig {
             let made = goldens.add_capture(id, &named(&reader, judging)?, judging.rules);
             made.map_err(|error| unusable(&error))?;
             added.push(id);
+            turn.pass(until);
         }
         Ok(())
     }

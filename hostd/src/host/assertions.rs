@@ -89,15 +89,19 @@ fn judged(
     let capture = view(reader)?;
     let begun = Instant::now();
     let stop = || gone.is_gone() || begun.elapsed() > TIME_MAX;
+    let late = || Broken::Late(format!("failed to {}", EvaluateError::Late));
     let mut goldens = Goldens::default();
     for (place, reader) in good {
+        if stop() {
+            return Err(late());
+        }
         let added = goldens.add_capture(&reader.record().id, &view(reader)?, file.rules());
         added.map_err(|error| Broken::Good(*place, format!("failed to {error}")))?;
     }
     let report = evaluate(&capture, file.rules(), &goldens, &stop);
     let report = report.map_err(|error| match error {
         EvaluateError::Damaged(error) => Broken::Read(ReadError::Logic(error)),
-        EvaluateError::Late => Broken::Late(format!("failed to {error}")),
+        EvaluateError::Late => late(),
     })?;
     serde_json::to_string(&report).map_err(Broken::Text)
 }

@@ -120,6 +120,11 @@ impl Host for View<'_> {
 
     async fn update(&mut self, id: String, edit: WitEdit) -> Result<Info, Error> {
         let org = self.door.capture(self.captures, &id).await?.org;
+        if edit.pinned == Some(true) && self.context.job().is_some() {
+            // Captures of jobs make room for others; what a job does must not outlast it.
+            let rule = "must not be true for a job: people pin captures".to_owned();
+            return Err(Error::Invalid(("pinned".to_owned(), rule)));
+        }
         let edited = self.captures.edit(&org, &id, edit.into()).await;
         edited
             .map(|record| to_wit(&record))
@@ -343,16 +348,16 @@ fn of_job(grant: &JobGrant) -> OfJob {
     }
 }
 
-/// A capture without what may be long.
-fn in_list(record: &CaptureRecord) -> Info {
+pub(super) fn to_wit(record: &CaptureRecord) -> Info {
     Info {
-        markers: Vec::new(),
-        setup: None,
-        ..to_wit(record)
+        markers: record.marks.markers.iter().map(marker).collect(),
+        setup: (!record.setup.is_empty()).then(|| setup(&record.setup)),
+        ..in_list(record)
     }
 }
 
-pub(super) fn to_wit(record: &CaptureRecord) -> Info {
+/// A capture without what may be long.
+fn in_list(record: &CaptureRecord) -> Info {
     let origin = record.origin.as_ref();
     Info {
         id: record.id.clone(),
@@ -384,8 +389,8 @@ pub(super) fn to_wit(record: &CaptureRecord) -> Info {
             .map(|(id, channel)| self::channel(id, channel, record.marks.labels.get(&id)))
             .collect(),
         i2c: record.i2c,
-        markers: record.marks.markers.iter().map(marker).collect(),
-        setup: (!record.setup.is_empty()).then(|| setup(&record.setup)),
+        markers: Vec::new(),
+        setup: None,
     }
 }
 

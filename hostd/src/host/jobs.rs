@@ -245,10 +245,7 @@ impl View<'_> {
             false => Ok(Vec::new()),
         };
         let recorded = recorded.map_err(|e| self.capture_error(e))?;
-        let measured = match job.attempts.iter().any(|attempt| attempt.measured > 0) {
-            true => self.jobs.measured(&job.org, &job.id).await,
-            false => Ok(Vec::new()),
-        };
+        let measured = self.jobs.measured(job).await;
         let measured = measured.map_err(|e| self.job_error(e))?.into_iter();
         Ok(w::Job {
             message: self.jobs.message(job),

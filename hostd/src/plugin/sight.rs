@@ -89,7 +89,7 @@ impl Sight<'_> {
 
     /// What a job measured.
     pub(super) async fn measured(&self, job: &Job) -> Result<Vec<Measurement>, Error> {
-        let measured = self.services.jobs.measured(&job.org, &job.id).await;
+        let measured = self.services.jobs.measured(job).await;
         measured.map_err(|error| self.job_error(&job.id, &error))
     }
 

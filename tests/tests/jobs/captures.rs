@@ -36,6 +36,7 @@ benches:
           own=$(bash ask.bash POST /la/captures/start "$order" | sed -n 's/.*"capture_id":"\([^"]*\)".*/\1/p')
           until bash ask.bash GET "/capture/$own?frames=none" "" | grep -q '"status":"done"'; do sleep 0.05; done
           echo "own $(status GET "/capture/$own/export?format=vcd" "")"
+          echo "pin $(status PATCH "/capture/$own" '{"pinned":true}')"
           echo "foreign $(status GET "/capture/CAPTURE/export?format=vcd" "") $(status GET /jobs/JOB/captures/CAPTURE "")"
 "#;
 
@@ -73,7 +74,10 @@ fn what_a_job_records_is_its_own() {
     let job = jobs.ended(&second);
     let log = jobs.get(&second, "/log").text;
     assert_eq!(job["verdict"], "success", "{log}");
-    assert!(log.contains("\nown 200\nforeign 404 403\n"), "{log}");
+    assert!(
+        log.contains("\nown 200\npin 400\nforeign 404 403\n"),
+        "{log}"
+    );
     let [own] = job["captures"].as_array().unwrap().as_slice() else {
         panic!("{job}");
     };

@@ -2,6 +2,7 @@
 //! The API's document gives the same bounds.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use tracing::info;
 
@@ -37,7 +38,7 @@ impl Captures {
     /// # Errors
     /// It does not exist or has not finished, a member is out of bounds, or the store fails.
     pub async fn edit(
-        &self,
+        self: &Arc<Self>,
         org: &str,
         id: &str,
         edit: Edit,
@@ -45,6 +46,14 @@ impl Captures {
         self.get(org, id).await?;
         let is_new_name = edit.name.as_deref().filter(|name| !name.is_empty());
         check_name(is_new_name)?;
+        let (captures, id) = (self.clone(), id.to_owned());
+        // On a task of its own, so that what is stored is counted even if the caller goes away.
+        let task = tokio::spawn(async move { captures.change(&id, edit).await });
+        task.await
+            .map_err(|_| CaptureError::State("the capture could not be changed"))?
+    }
+
+    async fn change(&self, id: &str, edit: Edit) -> Result<CaptureRecord, CaptureError> {
         let changed = self
             .store
             .capture_change(id, move |record| apply(&edit, record));
@@ -91,7 +100,9 @@ fn apply(edit: &Edit, record: &mut CaptureRecord) -> Result<(), PlanError> {
             false => record.marks.labels.insert(*channel, label.clone()),
         };
     }
-    check_distinct(record)?;
+    if !edit.labels.is_empty() {
+        check_distinct(record)?;
+    }
     if let Some(markers) = &edit.markers {
         if markers.len() > MARKERS_MAX {
             let rule = format!("must have 0..={MARKERS_MAX} items");

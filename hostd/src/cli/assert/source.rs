@@ -81,7 +81,7 @@ impl Source {
         // A file has its name before a capture of a server.
         match path.to_str().filter(|text| is_id(text) && !path.exists()) {
             Some(id) => self.fetch(id),
-            None => Stored::read(path),
+            None => Stored::read(path, &Options::default()),
         }
     }
 }
@@ -114,7 +114,7 @@ impl Source {
         let bytes = fetched.map_err(|failed| anyhow!("{}: failed to {failed}", what()))?;
         let record = server.get_json(&format!("/capture/{id}?frames=none"), &patience);
         let record = record.map_err(|failed| anyhow!("{}: failed to {failed}", what()))?;
-        let stored = stored(&bytes).with_context(what)?;
+        let stored = stored(&bytes, &Options::default()).with_context(what)?;
         Ok(Stored {
             trigger_s: trigger_s(&record),
             ..stored
@@ -122,11 +122,11 @@ impl Source {
     }
 }
 
-/// When the trigger of a capture was met, in seconds from its first sample. It counts samples of logic channels, which have no
-/// unit, or of the ADC alone.
+/// When the trigger of a capture was met, in seconds from its first sample. It counts samples of logic channels, or of the ADC
+/// alone.
 fn trigger_s(record: &Value) -> f64 {
     let channels = record["channels"].as_array().map_or(&[][..], Vec::as_slice);
-    let is_logic = |channel: &&Value| channel["unit"].as_str().unwrap_or_default().is_empty();
+    let is_logic = |channel: &&Value| channel["type"] == "digital";
     let logic = channels.iter().find(is_logic);
     let rate_hz = logic
         .or(channels.first())
@@ -145,8 +145,8 @@ fn is_id(text: &str) -> bool {
 }
 
 /// Stores the samples of a file in memory: a small part of its size, since only edges are kept.
-fn stored(bytes: &[u8]) -> anyhow::Result<Stored> {
-    let import = Import::open(bytes, &Options::default(), &Limits::default())?;
+fn stored(bytes: &[u8], options: &Options) -> anyhow::Result<Stored> {
+    let import = Import::open(bytes, options, &Limits::default())?;
     let (logic, analog) = Memory::of(&import)?;
     Ok(Stored {
         logic: Bytes::Own(logic),
@@ -164,7 +164,7 @@ impl Stored {
     ///
     /// # Errors
     /// It cannot be read, or is none of those that are.
-    pub(in crate::cli) fn read(path: &Path) -> anyhow::Result<Self> {
+    pub(in crate::cli) fn read(path: &Path, options: &Options) -> anyhow::Result<Self> {
         let shown = path.display();
         let file = File::open(path).with_context(|| format!("open {shown}"))?;
         let length = file.metadata().with_context(|| format!("read {shown}"))?;
@@ -176,7 +176,7 @@ impl Stored {
         // this command-line process gets SIGBUS, which is no worse than the file being gone.
         let bytes = unsafe { Mmap::map(&file) }.with_context(|| format!("map {shown}"))?;
         if Kind::of(&bytes).is_some() {
-            return stored(&bytes).with_context(|| format!("read {shown}"));
+            return stored(&bytes, options).with_context(|| format!("read {shown}"));
         }
         let channels = Segment::open(&bytes)
             .with_context(|| format!("read {shown}, which is no capture that is known"))?
@@ -248,8 +248,8 @@ mod tests {
     #[test]
     fn a_trigger_counts_samples_of_its_channels() {
         let record = |channels| json!({"trigger_sample": 400, "channels": channels});
-        let logic = json!({"unit": "", "sample_rate_hz": 1_000_000.0});
-        let analog = json!({"unit": "V", "sample_rate_hz": 100_000.0});
+        let logic = json!({"type": "digital", "unit": "", "sample_rate_hz": 1_000_000.0});
+        let analog = json!({"type": "analog", "unit": "", "sample_rate_hz": 100_000.0});
         let of = |channels| trigger_s(&record(channels));
         let near = |found: f64, wanted: f64| (found - wanted).abs() < 1e-12;
         assert!(near(of(json!([analog, logic])), 0.0004));

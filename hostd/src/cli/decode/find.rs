@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::process::ExitCode;
 
 use anyhow::Context;
+use decode::import::Options;
 use search::{Hit, Known, Query};
 
 use super::super::assert::source::Stored;
@@ -22,7 +23,7 @@ impl Decode {
         out: &mut (impl Write + Send),
     ) -> Result<ExitCode, Trouble> {
         let query = self.query(query).map_err(Trouble::Asked)?;
-        let stored = Stored::read(&self.file).map_err(Trouble::Asked)?;
+        let stored = Stored::read(&self.file, &self.options()).map_err(Trouble::Asked)?;
         let (segment, names) = stored.logic().map_err(Trouble::Asked)?;
         let search = query.bind(names, &Known::default()).map_err(asked)?;
         let mut out = BufWriter::with_capacity(BUFFER_BYTES, out);
@@ -51,6 +52,14 @@ impl Decode {
             0 => ExitCode::from(NOTHING),
             _ => ExitCode::SUCCESS,
         })
+    }
+
+    /// What the command line says of the file.
+    fn options(&self) -> Options {
+        Options {
+            rate_hz: self.rate,
+            ..Options::default()
+        }
     }
 
     /// The query, with the channels and options of the command line.
