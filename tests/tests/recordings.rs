@@ -1,5 +1,7 @@
 //! Captures as files and files as captures, and how other tools read them.
 
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -382,6 +384,31 @@ fn find_in_many(server: &Server, id: &str, places: &[Value]) {
     assert_eq!(page["captures"][0]["id"], id);
     assert_eq!(page.get("next_cursor"), None);
     assert_eq!(many("&job_id=none")["searched"], 0);
+    // One that is damaged does not keep the places of the others from being found.
+    damage(server, first["id"].as_str().unwrap());
+    let found = many("");
+    assert_eq!(found["captures"][0]["id"], id, "{found}");
+    assert_eq!(
+        (&found["searched"], &found["skipped"]),
+        (&json!(1), &json!(2))
+    );
+}
+
+/// Overwrites what a capture keeps of its digital channels.
+fn damage(server: &Server, id: &str) {
+    let folder = server.dir().join("data/captures");
+    let file = fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let mut file = file.filter(|path| {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        name.starts_with(id) && name.ends_with(".la")
+    });
+    let path = file.next().unwrap();
+    let length = usize::try_from(fs::metadata(&path).unwrap().len()).unwrap();
+    // In place: it may be mapped.
+    let mut file = OpenOptions::new().write(true).open(&path).unwrap();
+    file.write_all(&vec![0xa5; length]).unwrap();
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! `GET /measurements`: what jobs of the organisation measured, and what all values of a name come to.
 
 use guest::measurements::{self, Error, Page, Wanted};
-use guest::{ApiError, Like, Openapi, Request, Response, Route, alike, integer, members, text};
+use guest::{
+    ApiError, Like, Openapi, Refusal, Request, Response, Route, alike, integer, members, text,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -31,11 +33,14 @@ pub(crate) const ROUTE: Route = Route {
     summary: "List what jobs measured, the newest job's first",
     openapi: Openapi::of(|operation| {
         let page = example::measurements();
-        operation.query::<Asked>().reply(
-            200,
-            "One page. The first one has a summary of all values that fit, by name.",
-            &Listed::of(&page),
-        );
+        operation
+            .refusals(&[Refusal::TooManyJobs])
+            .query::<Asked>()
+            .reply(
+                200,
+                "One page. The first one has a summary of all values that fit, by name.",
+                &Listed::of(&page),
+            );
     }),
     handle,
 };
@@ -166,6 +171,7 @@ fn parse(request: &Request) -> Result<Asked, ApiError> {
 fn refusal(error: Error) -> ApiError {
     match error {
         Error::Invalid((field, rule)) => ApiError::field(field, rule),
+        Error::Full(sentence) => crate::refusal::full(sentence),
         Error::Other(cause) => ApiError::internal(cause),
     }
 }

@@ -9,7 +9,7 @@ use crate::{job, refusal};
 /// Tells a page of this media type in the document.
 pub(crate) fn describe(operation: &mut Operation, said: &str, media_type: &str, example: &str) {
     operation
-        .refusals(&[Refusal::Unfinished])
+        .refusals(&[Refusal::Unfinished, Refusal::TooManyJobs])
         .path(job::ID.0, job::ID.1)
         .reply_content(
             200,

@@ -9,6 +9,11 @@ const FULL_RETRY_AFTER_S: u32 = 30;
 /// Seconds that a server needs to be back.
 const STOPPING_RETRY_AFTER_S: u32 = 10;
 
+/// Too much of one kind waits. The shares are the caller's, and nothing is broken: a 503 would say that the server is.
+pub(crate) fn full(sentence: String) -> ApiError {
+    ApiError::of(Refusal::TooManyJobs, sentence).retry_after(FULL_RETRY_AFTER_S)
+}
+
 /// `what` (`job`, `attempt`, `artifact`) with this id was asked for.
 pub(crate) fn of(error: Error, what: &str, id: &str) -> ApiError {
     match error {
@@ -30,10 +35,7 @@ pub(crate) fn of(error: Error, what: &str, id: &str) -> ApiError {
             Refusal::IdempotencyKeyReused,
             "the Idempotency-Key came with another request before; use another key for another job",
         ),
-        // The shares are the caller's, and nothing is broken: a 503 would say that the server is.
-        Error::Full(sentence) => {
-            ApiError::of(Refusal::TooManyJobs, sentence).retry_after(FULL_RETRY_AFTER_S)
-        }
+        Error::Full(sentence) => full(sentence),
         Error::Forbidden(sentence) => ApiError::forbidden(sentence),
         Error::Quota(sentence) => ApiError::of(Refusal::QuotaExceeded, sentence),
         Error::WrongState(sentence) => ApiError::of(Refusal::WrongState, sentence),

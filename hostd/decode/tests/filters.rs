@@ -28,10 +28,15 @@ fn store(samples: &[u8]) -> Vec<u8> {
 }
 
 fn decoded(stored: &[u8], spec: &Spec, pulse_min: u64) -> Vec<Annotation> {
+    decoded_from(0, stored, spec, pulse_min)
+}
+
+fn decoded_from(first: u64, stored: &[u8], spec: &Spec, pulse_min: u64) -> Vec<Annotation> {
     let segment = Segment::open(stored).unwrap();
     let mut all = Vec::new();
     let decoding = Decoding::of_segment(&segment, spec).unwrap();
     decoding
+        .within(first..u64::MAX)
         .without_glitches(pulse_min)
         .run(&mut |part| {
             all.extend_from_slice(part);
@@ -102,6 +107,28 @@ fn all_lines_of_noise_are_filtered() {
         let found = decoded(&stored, &spec, least);
         assert!(found.len() > 100);
         assert_eq!(found, decoded(&expected, &spec, 0), "shorter than {least}");
+    }
+}
+
+#[test]
+fn a_range_that_begins_within_a_glitch_has_the_level_before_it() {
+    let block = usize::try_from(BLOCK_SAMPLES).unwrap();
+    let mut samples = traffic::noise(block + 20_000, 12, 4);
+    // A glitch over the seam of two blocks, and several before the other.
+    for at in block - 20..block + 1 {
+        samples[at] = samples[block - 20] & !3 | u8::from(at >= block - 1) | [0, 2][at % 2];
+    }
+    let stored = store(&samples);
+    // A clock that samples when it falls sees the end of the glitch, if it is not left out.
+    let spec = spec("spi", &[("clk", "0"), ("mosi", "1")], &[("cpol", "1")]);
+    for first in [BLOCK_SAMPLES, BLOCK_SAMPLES + 1, BLOCK_SAMPLES + 5000] {
+        for least in [2, 4, 9] {
+            let expected = store(&without_glitches(&samples, usize::try_from(least).unwrap()));
+            let found = decoded_from(first.into(), &stored, &spec, least);
+            assert!(found.len() > 100);
+            let expected = decoded_from(first.into(), &expected, &spec, 0);
+            assert!(found == expected, "from {first}, shorter than {least}");
+        }
     }
 }
 

@@ -72,12 +72,14 @@ impl Measured {
     fn read(&mut self, attempt: &Attempt<'_>, found: &mut Vec<Measurement>) -> Result<(), String> {
         let job = attempt.place().job();
         let path = format!("{OUT}/{FILE}");
-        let text = match below::read(&job, &path, FILE_BYTES_MAX) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(format!("failed to read {FILE}: {error}")),
-        };
-        remove(&job, &path).map_err(|error| format!("failed to remove {FILE}: {error}"))?;
+        let read_text = below::read(&job, &path, FILE_BYTES_MAX);
+        if matches!(&read_text, Err(error) if error.kind() == io::ErrorKind::NotFound) {
+            return Ok(());
+        }
+        // Also one that cannot be read: the next step is not to fail by it.
+        let removed = remove(&job, &path);
+        let text = read_text.map_err(|error| format!("failed to read {FILE}: {error}"))?;
+        removed.map_err(|error| format!("failed to remove {FILE}: {error}"))?;
         let room = COUNT_MAX.saturating_sub(self.count);
         read(&text, &mut self.serial, room, found)
             .map_err(|WrongLine { line, why }| format!("{FILE}:{line}: {why}"))

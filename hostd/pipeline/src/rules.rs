@@ -180,6 +180,20 @@ impl RuleFile {
     }
 }
 
+/// The ids of the captures that rules compare with, each once, with the place of the first rule that names it.
+#[must_use]
+pub fn golden_captures(rules: &[Rule]) -> Vec<(usize, &str)> {
+    let mut found: Vec<(usize, &str)> = Vec::new();
+    for (place, rule) in rules.iter().enumerate() {
+        if let Some(id) = rule.golden_capture()
+            && found.iter().all(|(_, other)| *other != id)
+        {
+            found.push((place, id));
+        }
+    }
+    found
+}
+
 impl Rule {
     /// What it is called.
     #[must_use]

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use jobs::{BenchError, Judging, Ruled, Ruling, Until};
 use lab::captures::reader::{ReadError, Reader};
-use pipeline::rules::Rule;
+use pipeline::rules::golden_captures;
 use rules::{Analog, Capture, EvaluateError, Goldens, Judged, Logic, Verdict, evaluate, picture};
 use store::captures::ChannelRecord;
 
@@ -70,11 +70,7 @@ impl Rig {
         until: &Until<'_>,
         goldens: &mut Goldens,
     ) -> Result<(), BenchError> {
-        let mut added: Vec<&str> = Vec::new();
-        for id in judging.rules.iter().filter_map(Rule::golden_capture) {
-            if added.contains(&id) {
-                continue;
-            }
+        for (_, id) in golden_captures(judging.rules) {
             let unusable = |error: &dyn std::fmt::Display| {
                 BenchError::Refused(format!("compare with the capture {id}: {error}"))
             };
@@ -84,7 +80,6 @@ impl Rig {
             })?;
             let made = goldens.add_capture(id, &named(&reader, judging)?, judging.rules);
             made.map_err(|error| unusable(&error))?;
-            added.push(id);
             turn.pass(until);
         }
         Ok(())

@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use anyhow::{Context, anyhow};
 use clap::Args;
-use pipeline::rules::{Rule, RuleFile, parse};
+use pipeline::rules::{Rule, RuleFile, golden_captures, parse};
 use rules::limits::{GOLDEN_BYTES_MAX, TIME_MAX};
 use rules::{Capture, EvaluateError, Goldens, Judged, Report, Verdict};
 
@@ -115,16 +115,11 @@ impl Assert {
 
     /// Fetches the good captures that rules name by their ids.
     fn add_good(&self, file: &RuleFile, goldens: &mut Goldens) -> anyhow::Result<()> {
-        let mut added: Vec<&str> = Vec::new();
-        for id in file.rules().iter().filter_map(Rule::golden_capture) {
-            if added.contains(&id) {
-                continue;
-            }
+        for (_, id) in golden_captures(file.rules()) {
             let stored = self.source.fetch(id)?;
             let capture = stored.capture()?.with_names(file.channels());
             let made = goldens.add_capture(id, &capture, file.rules());
             made.with_context(|| format!("compare with the capture {id}"))?;
-            added.push(id);
         }
         Ok(())
     }

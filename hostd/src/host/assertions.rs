@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use admission::Requester;
 use pipeline::Code;
-use pipeline::rules::{RuleFile, parse};
+use pipeline::rules::{RuleFile, golden_captures, parse};
 use rules::limits::{GOLDEN_FILES_MAX, TIME_MAX};
 use rules::{EvaluateError, Goldens, evaluate};
 use wasmtime::component::HasData;
@@ -121,13 +121,7 @@ impl View<'_> {
     /// Good captures that rules name, each once with the place of the first that does: those that the caller may see.
     async fn good(&self, file: &RuleFile) -> Result<Vec<(usize, Arc<Reader>)>, Refusal> {
         let mut found: Vec<(usize, Arc<Reader>)> = Vec::new();
-        for (place, rule) in file.rules().iter().enumerate() {
-            let Some(id) = rule.golden_capture() else {
-                continue;
-            };
-            if found.iter().any(|(_, reader)| reader.record().id == id) {
-                continue;
-            }
+        for (place, id) in golden_captures(file.rules()) {
             if found.len() == GOLDEN_FILES_MAX {
                 let why = format!("rules name more than {GOLDEN_FILES_MAX} good captures");
                 return Err(no_good(place, why));

@@ -57,13 +57,10 @@ impl w::Host for View<'_> {
         };
         let limit = limit.clamp(1, LIST_MAX) as usize;
         let found = self.jobs.measurements(&by, wanted, limit, cursor).await;
-        found.map(page).map_err(|error| self.failed(&error))
-    }
-}
-
-impl View<'_> {
-    fn failed(&self, error: &JobError) -> w::Error {
-        w::Error::Other(internal(self.context, "measurements", error))
+        found.map(page).map_err(|error| match error {
+            JobError::Full(sentence) => w::Error::Full(sentence),
+            error => w::Error::Other(internal(self.context, "measurements", &error)),
+        })
     }
 }
 

@@ -267,8 +267,12 @@ impl Reach<'_> {
         };
         let reader = match self.captures.read(&record.org, &record.id).await {
             Ok(reader) => reader,
-            // It was deleted meanwhile.
+            // It was deleted meanwhile, or cannot be read, which is logged: the others can.
             Err(Failure::NotFound) => return Ok(None),
+            Err(error @ Failure::Samples(_)) => {
+                self.failed(error);
+                return Ok(None);
+            }
             Err(error) => return Err(self.failed(error)),
         };
         let Ok(search) = bound(query, &reader) else {
@@ -283,6 +287,10 @@ impl Reach<'_> {
         match done.map_err(|error| self.broken(&error))? {
             Ok(found) => Ok(Some(found)),
             Err(NotFound::Search(error)) if error.is_of_capture() => Ok(None),
+            Err(error @ (NotFound::Read(_) | NotFound::Search(SearchError::Damaged(_)))) => {
+                self.not_found(error);
+                Ok(None)
+            }
             Err(error) => Err(self.not_found(error)),
         }
     }

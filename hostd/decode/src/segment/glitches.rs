@@ -2,6 +2,10 @@
 
 use super::{Edge, Segment, SegmentError};
 
+/// Pulses that are looked through before a range for one that is long enough. A line that has none of that many has no
+/// level of its own there.
+const PULSES_BEFORE_MAX: u32 = 4096;
+
 /// Levels of some channels without pulses shorter than so many samples. What stands between two edges that are that near
 /// has the level before it; edges that stay are where they were.
 ///
@@ -32,8 +36,15 @@ impl Glitches {
         let Some(shown) = self.shown.get_mut(lane) else {
             return Ok(level);
         };
-        let before = *shown.get_or_insert(level);
-        if self.samples < 2 || toggles.is_empty() {
+        if self.samples < 2 {
+            return Ok(level);
+        }
+        let before = match *shown {
+            Some(shown) => shown,
+            None => shown_before(segment, channel, (start, level), self.samples)?,
+        };
+        *shown = Some(before);
+        if toggles.is_empty() {
             return Ok(before);
         }
         let mut last = before;
@@ -64,4 +75,30 @@ impl Glitches {
         *shown = Some(last);
         Ok(before)
     }
+}
+
+/// The level that is shown before sample `start`, where the line has `level`: that of the last pulse that is long enough, or
+/// of the beginning.
+fn shown_before(
+    segment: &Segment<'_>,
+    channel: usize,
+    (start, level): (u64, bool),
+    samples: u64,
+) -> Result<bool, SegmentError> {
+    let mut line = segment.line(channel)?;
+    let mut shown = level;
+    let mut begin = start;
+    let mut end = line.next_edge(start, Edge::Either)?;
+    for _ in 0..PULSES_BEFORE_MAX {
+        let Some(before) = line.previous_edge(begin, Edge::Either)? else {
+            return Ok(shown);
+        };
+        // What the capture cuts off is no pulse.
+        if end.is_none_or(|end| end - before >= samples) {
+            return Ok(shown);
+        }
+        shown = !shown;
+        (begin, end) = (before, Some(before));
+    }
+    Ok(level)
 }

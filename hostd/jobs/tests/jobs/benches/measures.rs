@@ -159,6 +159,12 @@ fn wrong_line() {
     let large = steps(r#"head -c 1100000 /dev/zero > "$HOSTD_OUT/measurements.jsonl""#);
     let run = bench(&Fake::default(), &large);
     assert!(run.outcome.to_string().contains("more than 1048576 bytes"));
+    // It is taken away all the same.
+    let next = format!(
+        "{large}\n    always:\n      - run: test ! -e \"$HOSTD_OUT/measurements.jsonl\" && echo gone"
+    );
+    let run = bench(&Fake::default(), &next);
+    assert_eq!(words(&run.steps), ["failed", "passed"]);
 }
 
 fn links() {
