@@ -323,7 +323,7 @@ impl Captures {
     ///
     /// # Errors
     /// It does not exist or is pinned, or the store fails.
-    pub async fn delete(&self, org: &str, id: &str) -> Result<(), CaptureError> {
+    pub async fn delete(self: &Arc<Self>, org: &str, id: &str) -> Result<(), CaptureError> {
         self.get(org, id).await?;
         match self.forget(id).await? {
             true => Ok(()),
@@ -333,8 +333,16 @@ impl Captures {
         }
     }
 
-    /// Delete a capture, unless it is pinned; whether there is none now.
-    async fn forget(&self, id: &str) -> Result<bool, StoreError> {
+    /// Delete a capture, unless it is pinned; whether there is none now. It goes on when the caller leaves: the files of what is
+    /// no longer stored would take room until the next start.
+    async fn forget(self: &Arc<Self>, id: &str) -> Result<bool, CaptureError> {
+        let (captures, id) = (Arc::clone(self), id.to_owned());
+        let gone = tokio::spawn(async move { captures.forget_here(&id).await }).await;
+        let gone = gone.map_err(|_| CaptureError::State("the capture could not be deleted"))?;
+        Ok(gone?)
+    }
+
+    async fn forget_here(&self, id: &str) -> Result<bool, StoreError> {
         let stored = match self.store.capture_delete(id).await? {
             Deletion::Missing => return Ok(true),
             Deletion::Pinned => return Ok(false),

@@ -126,7 +126,7 @@ impl Captures {
     }
 
     /// Store a capture whose samples are on disk, if there is room for it.
-    async fn put_whole(&self, record: &CaptureRecord) -> Result<(), CaptureError> {
+    async fn put_whole(self: &Arc<Self>, record: &CaptureRecord) -> Result<(), CaptureError> {
         let whole = usage_of(&self.files, record);
         self.claim(&record.org, whole).await?;
         let put = self.store.capture_put(record.clone()).await;

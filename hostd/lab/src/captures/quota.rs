@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tracing::info;
 
@@ -170,7 +170,11 @@ impl Captures {
     ///
     /// # Errors
     /// There is no room, or the store fails.
-    pub(super) async fn claim(&self, org: &str, more: Usage) -> Result<(), CaptureError> {
+    pub(super) async fn claim(
+        self: &Arc<Self>,
+        org: &str,
+        more: Usage,
+    ) -> Result<(), CaptureError> {
         // One at a time, or two calls would each delete enough for both.
         let _order = self.making_room.lock().await;
         let limit = Usage::limit(&self.config);

@@ -134,7 +134,7 @@ impl Captures {
     }
 
     /// Store a capture that begins, if there is room for one more.
-    async fn put_first(&self, record: &CaptureRecord) -> Result<(), CaptureError> {
+    async fn put_first(self: &Arc<Self>, record: &CaptureRecord) -> Result<(), CaptureError> {
         self.claim(&record.org, ONE).await?;
         let put = self.store.capture_put(record.clone()).await;
         if put.is_err() {

@@ -1,12 +1,12 @@
 //! Looks for captures that are too old while the server runs.
 
 use std::ops::ControlFlow;
-use std::sync::Weak;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use tracing::{info, warn};
 
-use super::Captures;
+use super::{CaptureError, Captures};
 use store::StoreError;
 use store::captures;
 
@@ -31,7 +31,7 @@ impl Captures {
     ///
     /// # Errors
     /// The store.
-    pub(crate) async fn tidy(&self) -> Result<(), StoreError> {
+    pub(crate) async fn tidy(self: &Arc<Self>) -> Result<(), CaptureError> {
         if self.config.keep_days == 0 {
             return Ok(());
         }

@@ -1,6 +1,8 @@
 //! Which captures are deleted for which, and what is counted.
 
 use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
 
 use pods::PodOptions;
 use tempfile::TempDir;
@@ -254,4 +256,42 @@ async fn old_captures_without_a_name_are_forgotten() {
     captures.tidy().await.unwrap();
     assert_eq!(folder.left().await, [named, young]);
     assert_eq!(captures.usage().count, 2);
+}
+
+#[tokio::test]
+async fn a_deletion_goes_on_when_its_caller_leaves() {
+    let folder = Folder::new(AtQuota::Refuse);
+    let files = folder.dir.path().join(base::folder::CAPTURES);
+    let captures = folder.open(Clock::system()).await;
+    // A caller who leaves at each step there is.
+    for polls in 0..12_u32 {
+        let record = done(ORG, polls + 1, None, 1);
+        std::fs::write(files.join(format!("{}.{LOGIC}", record.id)), [0; 9]).unwrap();
+        let id = folder.put(record).await;
+        let mut deleting = Box::pin(captures.delete(ORG, &id));
+        for _ in 0..polls {
+            let poll = std::future::poll_fn(|cx| Poll::Ready(deleting.as_mut().poll(cx)));
+            if poll.await.is_ready() {
+                break;
+            }
+            // What it waits for is a moment of the writer.
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        drop(deleting);
+        until(|| async {
+            let is_stored = folder.left().await.contains(&id);
+            is_stored == files.join(format!("{id}.{LOGIC}")).exists()
+        })
+        .await;
+        if folder.left().await.contains(&id) {
+            captures.delete(ORG, &id).await.unwrap();
+        }
+    }
+}
+
+/// Waits for a state. One that never comes ends the test by its time limit.
+async fn until<F: Future<Output = bool>>(is_so: impl Fn() -> F) {
+    while !is_so().await {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
 }
