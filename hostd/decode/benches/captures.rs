@@ -1,6 +1,7 @@
 //! A billion samples of 14 channels: stored, looked at from afar, looked up, and an overview against the way through all edges.
 //!
-//! `cargo xtask bench captures`. Compare the ratios rather than the absolute numbers.
+//! `cargo xtask bench captures`, or a part of it by name: `-- ingest sizes looks`. Compare the ratios rather than the absolute
+//! numbers.
 
 #![allow(clippy::print_stdout, reason = "printing is what a bench is for")]
 
@@ -66,19 +67,15 @@ fn part(seed: u64, is_last: bool) -> Vec<u16> {
     samples
 }
 
-fn encode(parts: usize, with_pyramid: bool) -> (Vec<u8>, Vec<u8>, f64) {
-    let mut encoder = Encoder::new(EncoderSpec {
+fn encode(parts: usize) -> (Vec<u8>, Vec<u8>) {
+    let spec = EncoderSpec {
         channels: CHANNELS,
         sample_rate_hz: 100e6,
-    })
-    .expect("the spec is valid");
-    if with_pyramid {
-        encoder = encoder.with_pyramid();
-    }
+    };
+    let mut encoder = Encoder::new(spec).expect("it is valid").with_pyramid();
     let different: Vec<Vec<u16>> = (0..4).map(|seed| part(seed, false)).collect();
     let last = part(9, true);
     let (mut bytes, mut pyramid) = (Vec::new(), Vec::new());
-    let begun = Instant::now();
     for number in 0..parts {
         let is_last = number + 1 == parts;
         let samples = if is_last {
@@ -93,7 +90,7 @@ fn encode(parts: usize, with_pyramid: bool) -> (Vec<u8>, Vec<u8>, f64) {
     let (rest, top) = encoder.finish_both();
     bytes.extend(rest);
     pyramid.extend(top);
-    (bytes, pyramid, begun.elapsed().as_secs_f64())
+    (bytes, pyramid)
 }
 
 /// Least and greatest of some times, in milliseconds.
@@ -239,21 +236,29 @@ fn main() {
     } else {
         (1_000_000_000 / PART + 1, 100)
     };
-    let (_, _, bare) = encode(parts.min(24), false);
-    let (bytes, _, both) = encode(parts.min(24), true);
-    println!(
-        "encoding {} samples: {:.2} s, with the pyramid {:.2} s ({:+.1} %)",
-        parts.min(24) * PART,
-        bare,
-        both,
-        (both / bare - 1.0) * 100.0
-    );
-    drop(bytes);
-    let (bytes, file, _) = encode(parts, true);
+    let named: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|argument| !argument.starts_with('-'))
+        .collect();
+    let wanted = |part: &str| named.is_empty() || named.iter().any(|name| name == part);
+    if wanted("ingest") {
+        storing::ingest(parts.min(24), rounds.min(3));
+    }
+    if wanted("sizes") {
+        storing::sizes();
+    }
+    if wanted("looks") {
+        looks(parts, rounds);
+    }
+}
+
+/// A billion samples, looked at.
+fn looks(parts: usize, rounds: u32) {
+    let (bytes, file) = encode(parts);
     let segment = Segment::open(&bytes).expect("sound");
     let pyramid = Pyramid::open_logic(&file).expect("sound");
     println!(
-        "{} samples of {CHANNELS} channels: {} bytes, pyramid from 2^{FINEST_LEVEL} samples on {} bytes ({:.2} %)",
+        "\n{} samples of {CHANNELS} channels: {} bytes, pyramid from 2^{FINEST_LEVEL} samples on {} bytes ({:.2} %)",
         segment.samples(),
         bytes.len(),
         file.len(),
@@ -270,8 +275,6 @@ fn main() {
         open * 1e3,
         open_pyramid * 1e3
     );
-    storing::ingest(parts.min(24), rounds.min(3));
-    storing::sizes();
     storing::pyramid_again(&segment);
     tiles(&segment, &pyramid, rounds);
     look_ups(&segment, rounds);

@@ -9,19 +9,27 @@
 //! ```
 //!
 //! Notes are what logic captures keep of each block from version 2 on ([`crate::segment`]'s facts); other files have none.
+//! From version 3 on, a block of theirs is a pack of several: its payload is the length of a head u32, the head, and frames
+//! that have checksums of their own there, so that the checksum of the block covers what is before them.
 //! All numbers are little-endian. Blocks are written while a capture arrives. A file whose writer
 //! died has no index, but its complete blocks can be found without one.
 
-use crate::segment::SegmentError;
+use crate::analog::ANALOG_BLOCK_SAMPLES;
+use crate::segment::{BLOCK_SAMPLES, PACK_BLOCKS_MAX, SegmentError};
 use libdeflater::crc32;
 
 /// The first version of logic captures whose index ends with notes.
 const VERSION_WITH_NOTES: u32 = 2;
 
+/// The first version of logic captures that consist of packs.
+pub(crate) const VERSION_WITH_PACKS: u32 = 3;
+
 const HEADER_SIZE: usize = 32;
 const BLOCK_HEADER_SIZE: usize = 8;
 /// Size of the start and the sample count.
 const BODY_HEADER_SIZE: usize = 12;
+/// The same with the length of a pack's head.
+const PACK_HEADER_SIZE: usize = BODY_HEADER_SIZE + 4;
 const INDEX_ENTRY_SIZE: usize = 20;
 const TRAILER_SIZE: usize = 24;
 const TRAILER_MAGIC: [u8; 8] = *b"hostdEND";
@@ -47,8 +55,17 @@ impl Content {
     /// The version that is written; older ones are read.
     fn version(self) -> u32 {
         match self {
-            Self::Logic => VERSION_WITH_NOTES,
+            Self::Logic => VERSION_WITH_PACKS,
             Self::Analog => 1,
+        }
+    }
+
+    /// Most samples of a block.
+    fn samples_max(self, version: u32) -> u32 {
+        match self {
+            Self::Logic if version >= VERSION_WITH_PACKS => BLOCK_SAMPLES * PACK_BLOCKS_MAX,
+            Self::Logic => BLOCK_SAMPLES,
+            Self::Analog => ANALOG_BLOCK_SAMPLES,
         }
     }
 }
@@ -59,7 +76,6 @@ pub(crate) struct ContainerWriter {
     /// Number of bytes already taken by the caller.
     taken: u64,
     index: Vec<u8>,
-    notes: Vec<u8>,
     blocks: u32,
 }
 
@@ -76,30 +92,54 @@ impl ContainerWriter {
             out,
             taken: 0,
             index: Vec::new(),
-            notes: Vec::new(),
             blocks: 0,
         }
     }
 
-    /// Add to what the index says of the block that is pushed next.
-    pub(crate) fn notes(&mut self) -> &mut Vec<u8> {
-        &mut self.notes
+    /// Adds a block.
+    pub(crate) fn push(&mut self, start: u64, samples: u32, payload: &[u8]) {
+        self.begin(start, samples, &[payload]);
     }
 
-    pub(crate) fn push(&mut self, start: u64, samples: u32, payload: &[u8]) {
-        let offset = self.taken + self.out.len() as u64;
+    /// Adds a pack: a head, and frames that have checksums of their own in it.
+    pub(crate) fn push_pack(
+        &mut self,
+        (start, samples): (u64, u32),
+        head: &[u8],
+        frames: &[&[u8]],
+    ) {
+        let size = u32::try_from(head.len()).expect("a head is far below 4 GiB");
+        let at = self.begin(start, samples, &[&size.to_le_bytes(), head]);
+        for frame in frames {
+            self.out.extend_from_slice(frame);
+        }
+        self.put_length(at);
+    }
+
+    /// Adds a block whose checksum covers all of these pieces; returns where it begins.
+    fn begin(&mut self, start: u64, samples: u32, pieces: &[&[u8]]) -> usize {
+        let at = self.out.len();
+        let offset = self.taken + at as u64;
         self.index.extend(offset.to_le_bytes());
         self.index.extend(start.to_le_bytes());
         self.index.extend(samples.to_le_bytes());
         self.blocks += 1;
-        let mut body = Vec::with_capacity(BODY_HEADER_SIZE + payload.len());
-        body.extend(start.to_le_bytes());
-        body.extend(samples.to_le_bytes());
-        body.extend(payload);
-        let length = u32::try_from(body.len()).expect("a block is far below 4 GiB");
-        self.out.extend(length.to_le_bytes());
-        self.out.extend(crc32(&body).to_le_bytes());
-        self.out.append(&mut body);
+        self.out.extend([0; BLOCK_HEADER_SIZE]);
+        self.out.extend(start.to_le_bytes());
+        self.out.extend(samples.to_le_bytes());
+        for piece in pieces {
+            self.out.extend_from_slice(piece);
+        }
+        let crc = crc32(&self.out[at + BLOCK_HEADER_SIZE..]);
+        self.out[at + 4..at + BLOCK_HEADER_SIZE].copy_from_slice(&crc.to_le_bytes());
+        self.put_length(at);
+        at
+    }
+
+    fn put_length(&mut self, at: usize) {
+        let length = self.out.len() - at - BLOCK_HEADER_SIZE;
+        let length = u32::try_from(length).expect("a block is far below 4 GiB");
+        self.out[at..at + 4].copy_from_slice(&length.to_le_bytes());
     }
 
     /// The bytes written since the last call.
@@ -108,10 +148,10 @@ impl ContainerWriter {
         std::mem::take(&mut self.out)
     }
 
-    /// The rest of the file.
-    pub(crate) fn finish(mut self) -> Vec<u8> {
+    /// The rest of the file, with what its index says of the blocks.
+    pub(crate) fn finish(mut self, notes: &[u8]) -> Vec<u8> {
         let offset = self.taken + self.out.len() as u64;
-        self.index.append(&mut self.notes);
+        self.index.extend_from_slice(notes);
         let crc = crc32(&self.index);
         self.out.append(&mut self.index);
         self.out.extend(offset.to_le_bytes());
@@ -158,6 +198,17 @@ impl<'a> BlockRef<'a> {
         Ok(&self.body[BODY_HEADER_SIZE..])
     }
 
+    /// The head of a pack, once its checksum has been verified, and the frames behind it.
+    pub(crate) fn pack(&self) -> Result<(&'a [u8], &'a [u8]), SegmentError> {
+        let size = u32_at(self.body, BODY_HEADER_SIZE).and_then(|size| usize::try_from(size).ok());
+        let end = size.and_then(|size| PACK_HEADER_SIZE.checked_add(size));
+        let (covered, frames) = end
+            .and_then(|end| self.body.split_at_checked(end))
+            .filter(|(covered, _)| crc32(covered) == self.crc)
+            .ok_or(SegmentError::Checksum { start: self.start })?;
+        Ok((&covered[PACK_HEADER_SIZE..], frames))
+    }
+
     /// First sample after the block.
     pub(crate) fn end(&self) -> u64 {
         self.start + u64::from(self.samples)
@@ -167,6 +218,8 @@ impl<'a> BlockRef<'a> {
 /// A file being read.
 #[derive(Clone, Debug)]
 pub(crate) struct Container<'a> {
+    /// Version of the format.
+    pub(crate) version: u32,
     pub(crate) channels: u32,
     pub(crate) sample_rate_hz: f64,
     pub(crate) blocks: Vec<BlockRef<'a>>,
@@ -175,13 +228,9 @@ pub(crate) struct Container<'a> {
 }
 
 impl<'a> Container<'a> {
-    /// Opens a complete file. Blocks hold at most `samples_max` samples.
-    pub(crate) fn open(
-        bytes: &'a [u8],
-        content: Content,
-        samples_max: u32,
-    ) -> Result<Self, SegmentError> {
-        let (mut container, version) = Self::header(bytes, content)?;
+    /// Opens a complete file.
+    pub(crate) fn open(bytes: &'a [u8], content: Content) -> Result<Self, SegmentError> {
+        let mut container = Self::header(bytes, content)?;
         let truncated = SegmentError::Truncated { what: "the index" };
         let trailer_at = bytes.len().checked_sub(TRAILER_SIZE).ok_or(truncated)?;
         let fields = trailer(&bytes[trailer_at..]);
@@ -194,7 +243,7 @@ impl<'a> Container<'a> {
             .ok()
             .and_then(|count| index.split_at_checked(count.checked_mul(INDEX_ENTRY_SIZE)?));
         let (entries, notes) = entries.ok_or(SegmentError::Damaged { what: "the index" })?;
-        let has_notes = content == Content::Logic && version >= VERSION_WITH_NOTES;
+        let has_notes = content == Content::Logic && container.version >= VERSION_WITH_NOTES;
         if crc32(index) != crc || (!has_notes && !notes.is_empty()) {
             return Err(SegmentError::Damaged { what: "the index" });
         }
@@ -207,21 +256,21 @@ impl<'a> Container<'a> {
             if said != (Some(block.start), Some(block.samples)) {
                 return Err(SegmentError::Damaged { what: "the index" });
             }
-            container.append(block, samples_max)?;
+            container.append(block, content)?;
         }
         Ok(container)
     }
 
-    /// Opens a file whose end is missing, up to its last complete and undamaged block.
+    /// Opens a file whose end is missing, up to its last complete block that `is_sound`.
     pub(crate) fn recover(
         bytes: &'a [u8],
         content: Content,
-        samples_max: u32,
+        is_sound: impl Fn(&Self, &BlockRef<'a>) -> bool,
     ) -> Result<Self, SegmentError> {
-        let (mut container, _) = Self::header(bytes, content)?;
+        let mut container = Self::header(bytes, content)?;
         let mut offset = HEADER_SIZE as u64;
         while let Some(block) = BlockRef::locate(bytes, offset) {
-            if block.payload().is_err() || container.append(block, samples_max).is_err() {
+            if !is_sound(&container, &block) || container.append(block, content).is_err() {
                 break;
             }
             offset += (BLOCK_HEADER_SIZE + block.body.len()) as u64;
@@ -229,8 +278,8 @@ impl<'a> Container<'a> {
         Ok(container)
     }
 
-    /// An empty container, and the version of the file.
-    fn header(bytes: &'a [u8], content: Content) -> Result<(Self, u32), SegmentError> {
+    /// An empty container.
+    fn header(bytes: &'a [u8], content: Content) -> Result<Self, SegmentError> {
         let truncated = SegmentError::Truncated { what: "the header" };
         let header = bytes.get(..HEADER_SIZE).ok_or(truncated)?;
         if header[..8] != content.magic() {
@@ -249,17 +298,18 @@ impl<'a> Container<'a> {
         let sample_rate_hz = sample_rate_hz.filter(|rate| rate.is_finite() && *rate > 0.0);
         let sample_rate_hz = sample_rate_hz.ok_or_else(damaged)?;
         let channels = u32_at(header, 12).ok_or_else(damaged)?;
-        let container = Self {
+        Ok(Self {
+            version,
             channels,
             sample_rate_hz,
             blocks: Vec::new(),
             notes: None,
-        };
-        Ok((container, version))
+        })
     }
 
     /// Adds a block if it continues the previous one.
-    fn append(&mut self, block: BlockRef<'a>, samples_max: u32) -> Result<(), SegmentError> {
+    fn append(&mut self, block: BlockRef<'a>, content: Content) -> Result<(), SegmentError> {
+        let samples_max = content.samples_max(self.version);
         if block.start != self.samples() || block.samples == 0 || block.samples > samples_max {
             return Err(SegmentError::Damaged {
                 what: "the order of the blocks",

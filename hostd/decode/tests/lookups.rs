@@ -1,6 +1,8 @@
 //! Look-ups on stored captures give what a walk over all samples gives: in files with facts in their index, in older ones
 //! without, and in what a dead writer left.
 
+#[path = "support/old.rs"]
+mod old;
 #[path = "support/traffic.rs"]
 #[allow(dead_code, reason = "the equality tests use all of it")]
 mod traffic;
@@ -21,10 +23,12 @@ fn encoded(samples: &[u8]) -> Vec<u8> {
     encoder.finish()
 }
 
-/// Five blocks. Channel 0: busy, then quiet; 1: quiet, then dense; 2: one edge in the whole of it; 3: as dense as can be.
+/// Five blocks. Channel 0: busy, then quiet, then cut into parts; 1: quiet, then dense; 2: one edge in the whole of it; 3: as
+/// dense as can be.
 fn samples() -> Vec<u8> {
     let block = BLOCK_SAMPLES as usize;
-    let mut samples = noise(block * 2 - 77, 30, 1);
+    let mut samples = noise(block - 77, 30, 1);
+    samples.extend(noise(block, 15, 2));
     samples.extend(vec![5; block]);
     samples.extend(noise(block * 2 - 1000, 3, 3));
     let half = samples.len() / 2;
@@ -34,25 +38,6 @@ fn samples() -> Vec<u8> {
         *sample = *sample & !4 | u8::from(index > block + 5) << 2;
     }
     samples
-}
-
-/// The same file as version 1 wrote it: no notes in the index.
-fn as_version_1(bytes: &[u8]) -> Vec<u8> {
-    let number = |at: usize, size: usize| {
-        let part = bytes[at..at + size].iter().rev();
-        part.fold(0usize, |number, byte| number << 8 | usize::from(*byte))
-    };
-    let trailer = bytes.len() - 24;
-    let (index, count) = (number(trailer, 8), number(trailer + 8, 4));
-    let mut old = bytes[..index + count * 20].to_vec();
-    old[8] = 1;
-    let crc = libdeflater::crc32(&old[..28]);
-    old[28..32].copy_from_slice(&crc.to_le_bytes());
-    let crc = libdeflater::crc32(&old[index..]);
-    old.extend(&bytes[trailer..trailer + 12]);
-    old.extend(crc.to_le_bytes());
-    old.extend(&bytes[trailer + 16..]);
-    old
 }
 
 fn level(samples: &[u8], channel: usize, at: usize) -> bool {
@@ -175,16 +160,28 @@ fn they_find_what_a_walk_over_all_samples_finds() {
     let bytes = encoded(&samples);
     let segment = Segment::open(&bytes).expect("sound");
     compare(&segment, &samples, 300, 1);
-    let old = as_version_1(&bytes);
-    assert!(old.len() < bytes.len());
-    compare(
-        &Segment::open(&old).expect("older files are read"),
-        &samples,
-        60,
-        2,
-    );
+    let channels = u32::try_from(CHANNELS).expect("few");
+    for version in [1, 2] {
+        let old = old::encoded(&samples, channels, version);
+        let old = Segment::open(&old).expect("older files are read");
+        compare(&old, &samples, 60, 2);
+    }
     let recovered = Segment::recover(&bytes).expect("the header is there");
     compare(&recovered, &samples, 60, 3);
+}
+
+/// Three packs, with several frames of each channel that blocks share.
+#[test]
+fn they_find_the_same_across_frames_and_packs() {
+    let mut samples = noise(BLOCK_SAMPLES as usize * 24 + 321, 90, 7);
+    for (index, sample) in samples.iter_mut().enumerate() {
+        // A channel that rests for long, and one that never does.
+        *sample &= if index >> 21 & 1 == 0 { 0b1110 } else { 0b1111 };
+        *sample = *sample & 7 | u8::from(index % 700 < 350) << 3;
+    }
+    let bytes = encoded(&samples);
+    let segment = Segment::open(&bytes).expect("sound");
+    compare(&segment, &samples, 200, 8);
 }
 
 #[test]
@@ -221,7 +218,8 @@ fn facts_that_contradict_the_blocks_are_survived() {
         whole[trailer..trailer + 8].try_into().expect("eight bytes"),
     ));
     let index = index.expect("small");
-    let notes = index + 2 * 20;
+    // One pack, and the length of the notes.
+    let notes = index + 20 + 1;
     let mut rng = Rng::new(6);
     let mut refused = 0;
     for _ in 0..3000 {

@@ -84,7 +84,7 @@ impl AnalogEncoder {
     pub fn finish_both(mut self) -> (Vec<u8>, Vec<u8>) {
         self.seal();
         let pyramid = self.pyramid.map(AnalogPyramid::finish);
-        (self.container.finish(), pyramid.unwrap_or_default())
+        (self.container.finish(&[]), pyramid.unwrap_or_default())
     }
 
     fn seal(&mut self) {

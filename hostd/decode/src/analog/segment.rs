@@ -1,6 +1,6 @@
 //! Reads stored analog samples.
 
-use super::{ANALOG_BLOCK_SAMPLES, unfold};
+use super::unfold;
 use crate::container::{BlockRef, Container, Content};
 use crate::segment::SegmentError;
 use zstd::bulk;
@@ -31,7 +31,7 @@ impl<'a> AnalogSegment<'a> {
     /// # Errors
     /// The bytes are not an analog segment, or the segment is damaged or unfinished.
     pub fn open(bytes: &'a [u8]) -> Result<Self, SegmentError> {
-        let container = Container::open(bytes, Content::Analog, ANALOG_BLOCK_SAMPLES)?;
+        let container = Container::open(bytes, Content::Analog)?;
         Ok(Self { container })
     }
 
@@ -40,7 +40,8 @@ impl<'a> AnalogSegment<'a> {
     /// # Errors
     /// The header is missing or damaged.
     pub fn recover(bytes: &'a [u8]) -> Result<Self, SegmentError> {
-        let container = Container::recover(bytes, Content::Analog, ANALOG_BLOCK_SAMPLES)?;
+        let container =
+            Container::recover(bytes, Content::Analog, |_, block| block.payload().is_ok())?;
         Ok(Self { container })
     }
 

@@ -5,7 +5,7 @@ use super::file::PyramidWriter;
 use super::{CHUNK_CELLS, FINEST_LEVEL, LEVEL_STEP, chunks};
 use crate::analog::{ANALOG_BLOCK_SAMPLES, AnalogSegment};
 use crate::container::Content;
-use crate::segment::{BLOCK_SAMPLES, Lane, Segment, SegmentError};
+use crate::segment::{BLOCK_SAMPLES, Lane, Segment, SegmentError, Shared};
 
 /// Cells that become one of the next level.
 const FOLD: usize = 1 << LEVEL_STEP;
@@ -189,12 +189,16 @@ pub fn of_logic<E: From<SegmentError>>(
 ) -> Result<(), E> {
     let mut pyramid = LogicPyramid::new(segment.channels());
     let mut lane = Lane::default();
+    let mut shared = Vec::new();
+    shared.resize_with(segment.channels(), Shared::default);
     let mut words = Vec::new();
     for index in 0..segment.block_count() {
         let samples = segment.block_samples(index);
-        let block = segment.block(index)?;
-        for channel in 0..segment.channels() {
-            block.unpack(channel, &mut lane)?;
+        for (channel, shared) in shared.iter_mut().enumerate() {
+            lane.exchange(shared);
+            let unpacked = segment.unpack(index, channel, &mut lane);
+            lane.exchange(shared);
+            unpacked?;
             let moves = (!lane.rests()).then(|| {
                 words.clear();
                 words.resize(samples.div_ceil(64) as usize, 0);

@@ -1,10 +1,9 @@
 //! Walks through the changes of up to eight channels, a bitmap of toggles for each: for decoders that take changes one by
 //! one.
 
-use super::block::Block;
 use super::glitches::Glitches;
 use super::line::offset;
-use super::{BLOCK_SAMPLES, Segment, SegmentError};
+use super::{BLOCK_SAMPLES, Lane, Segment, SegmentError};
 use crate::foreign::CHANNELS_MAX;
 use std::ops::Range;
 
@@ -20,7 +19,7 @@ pub(crate) struct Changes<'a> {
     glitches: Option<Glitches>,
     /// A bit for each sample at which a channel toggles; all zero between two blocks.
     moves: Vec<Vec<u64>>,
-    toggles: Vec<u32>,
+    lanes: Vec<Lane>,
 }
 
 impl<'a> Changes<'a> {
@@ -36,13 +35,13 @@ impl<'a> Changes<'a> {
             range: 0..u64::MAX,
             glitches: None,
             moves: vec![vec![0; WORDS]; channels.len()],
-            toggles: Vec::new(),
+            lanes: channels.iter().map(|_| Lane::default()).collect(),
         }
     }
 
     /// Only these samples.
     pub(crate) fn within(mut self, range: &Range<u64>) -> Self {
-        self.next_block = self.segment.container.find(range.start);
+        self.next_block = self.segment.find(range.start);
         self.range = range.clone();
         self
     }
@@ -59,29 +58,31 @@ impl<'a> Changes<'a> {
         &mut self,
         mut change: impl FnMut(u64, u8) -> Result<(), E>,
     ) -> Result<bool, E> {
-        let Some(located) = self.segment.container.blocks.get(self.next_block) else {
+        let Some(located) = self.segment.blocks.get(self.next_block) else {
             return Ok(false);
         };
         if self.range.end <= located.start {
             return Ok(false);
         }
+        let located = *located;
         let is_first = std::mem::take(&mut self.is_first);
+        let index = self.next_block;
         self.next_block += 1;
         let from = offset(located.start, self.range.start);
         let to = offset(located.start, self.range.end);
-        let block = Block::parse(located, self.segment.channels())?;
         let mut levels = 0;
         for (lane, channel) in self.channels.iter().enumerate() {
             let Some(channel) = *channel else { continue };
-            let mut level = block.levels() >> channel & 1 != 0;
-            block.toggles(channel, &mut self.toggles)?;
+            let unpacked = &mut self.lanes[lane];
+            self.segment.unpack(index, channel, unpacked)?;
+            let mut level = unpacked.level_before(0);
+            let toggles = unpacked.offsets();
             if let Some(glitches) = &mut self.glitches {
                 let of = (self.segment, channel);
-                let toggles = &mut self.toggles;
                 level = glitches.leave_out(lane, of, (located.start, level), toggles)?;
             }
             levels |= u8::from(level) << lane;
-            for &at in self.toggles.iter().take_while(|at| **at < to) {
+            for &at in toggles.iter().take_while(|at| **at < to) {
                 // What toggles up to the first sample come to is in the levels that begin there.
                 match is_first && at <= from {
                     true => levels ^= 1 << lane,

@@ -1,7 +1,6 @@
 //! The edges of several channels of a segment.
 
-use super::block::Block;
-use super::{Segment, SegmentError};
+use super::{Lane, Segment, SegmentError};
 
 /// The edges of several channels.
 pub struct Edges<'a> {
@@ -28,6 +27,7 @@ impl Iterator for Edges<'_> {
 struct EdgeBlocks<'a> {
     segment: &'a Segment<'a>,
     channels: Vec<usize>,
+    lanes: Vec<Lane>,
     /// Next block to unpack; past the last one when everything is read or something failed.
     next_block: usize,
     /// First sample wanted, and the first one no longer wanted.
@@ -39,9 +39,10 @@ struct EdgeBlocks<'a> {
 
 impl<'a> EdgeBlocks<'a> {
     fn new(segment: &'a Segment<'a>, channels: Vec<usize>, from: u64, to: u64) -> Self {
-        let next_block = segment.container.find(from);
+        let next_block = segment.find(from);
         Self {
             segment,
+            lanes: channels.iter().map(|_| Lane::default()).collect(),
             channels,
             next_block,
             from,
@@ -52,27 +53,21 @@ impl<'a> EdgeBlocks<'a> {
 
     /// Unpacks a block into `waiting`.
     fn unpack(&mut self, index: usize) -> Result<(), SegmentError> {
-        let located = &self.segment.container.blocks[index];
-        let block = Block::parse(located, self.segment.channels())?;
+        let start = self.segment.blocks[index].start;
         let mut moves = Vec::new();
         let mut levels = 0;
-        let mut toggles = Vec::new();
-        for (lane, &channel) in self.channels.iter().enumerate() {
-            self.segment.check_channel(channel)?;
-            levels |= (block.levels() >> channel & 1) << lane;
-            block.toggles(channel, &mut toggles)?;
-            moves.extend(
-                toggles
-                    .iter()
-                    .map(|&offset| (u64::from(offset), 1u64 << lane)),
-            );
+        for (number, (&channel, lane)) in self.channels.iter().zip(&mut self.lanes).enumerate() {
+            self.segment.unpack(index, channel, lane)?;
+            levels |= u64::from(lane.level_before(0)) << number;
+            let toggles = lane.offsets().iter();
+            moves.extend(toggles.map(|&offset| (u64::from(offset), 1u64 << number)));
         }
         moves.sort_unstable();
         for together in moves.chunk_by(|a, b| a.0 == b.0) {
             levels = together
                 .iter()
                 .fold(levels, |levels, (_, lane)| levels ^ lane);
-            let sample = located.start + together[0].0;
+            let sample = start + together[0].0;
             if self.from <= sample && sample < self.to {
                 self.waiting.push((sample, levels));
             }
@@ -91,13 +86,13 @@ impl Iterator for EdgeBlocks<'_> {
                 return Some(Ok(edge));
             }
             let index = self.next_block;
-            let block = self.segment.container.blocks.get(index)?;
+            let block = self.segment.blocks.get(index)?;
             if block.start >= self.to {
                 return None;
             }
             self.next_block += 1;
             if let Err(error) = self.unpack(index) {
-                self.next_block = self.segment.container.blocks.len();
+                self.next_block = self.segment.blocks.len();
                 return Some(Err(error));
             }
         }

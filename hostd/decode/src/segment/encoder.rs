@@ -1,8 +1,8 @@
-//! Encodes a capture as it arrives, in bounded memory: one block of toggles per channel.
+//! Encodes a capture as it arrives, in bounded memory: one block of toggles per channel, and a pack.
 
-use super::block::encode;
 use super::facts::Noting;
 use super::group::{self, GROUP};
+use super::packer::Packer;
 use super::{BLOCK_SAMPLES, CHANNELS_MAX};
 use crate::changes::{each_change, is_unchanged, word};
 use crate::container::{ContainerWriter, Content};
@@ -60,6 +60,7 @@ pub enum EncoderError {
 /// Encodes one segment.
 pub struct Encoder {
     container: ContainerWriter,
+    packer: Packer,
     noting: Noting,
     pyramid: Option<LogicPyramid>,
     mask: u64,
@@ -94,6 +95,7 @@ impl Encoder {
         }
         Ok(Self {
             container: ContainerWriter::new(Content::Logic, count, sample_rate_hz),
+            packer: Packer::new(channels),
             noting: Noting::default(),
             pyramid: None,
             mask: u64::MAX >> (CHANNELS_MAX - channels),
@@ -236,8 +238,10 @@ impl Encoder {
         if self.at > self.start {
             self.seal(self.at);
         }
+        self.packer.close(&mut self.container);
         let pyramid = self.pyramid.map(LogicPyramid::finish);
-        (self.container.finish(), pyramid.unwrap_or_default())
+        let notes = self.noting.finish();
+        (self.container.finish(&notes), pyramid.unwrap_or_default())
     }
 
     /// The levels before a sample. A capture begins with those of its first sample, if it is the one with number 0.
@@ -281,15 +285,18 @@ impl Encoder {
 
     fn seal(&mut self, end: u64) {
         let samples = u32::try_from(end - self.start).expect("a block is sealed when it is full");
-        let (payload, counts) = encode(self.levels, samples, &self.toggles);
-        let notes = self.container.notes();
-        self.noting.add(self.levels, &counts, notes);
+        let counts = self.packer.push(self.levels, samples, &self.toggles);
+        self.noting.add(self.levels, &counts);
         if let Some(pyramid) = &mut self.pyramid {
             pyramid.push(self.levels, samples, &self.toggles, &counts);
         }
-        self.container.push(self.start, samples, &payload);
-        for toggles in &mut self.toggles {
-            toggles.fill(0);
+        if self.packer.is_full() {
+            self.packer.close(&mut self.container);
+        }
+        for (toggles, count) in self.toggles.iter_mut().zip(counts) {
+            if count > 0 {
+                toggles.fill(0);
+            }
         }
         self.start = end;
         self.levels = self.last.unwrap_or(0);

@@ -4,9 +4,19 @@
 //! per block: levels before it that the counts do not explain varint (0 but for the first block)
 //!            channels that toggle in it varint (bit i: channel i), toggles of each of these varint
 //! ```
+//!
+//! In files of packs this follows its length as a varint, and is packed with zstd where that makes it shorter.
 
 use super::{CHANNELS_MAX, SegmentError};
 use crate::varint;
+use std::borrow::Cow;
+use zstd::bulk;
+
+/// zstd level: an index is small.
+const LEVEL: i32 = 12;
+
+/// Longest notes of a block, in bytes: two bitmaps of channels, and no count that needs more than three.
+const BLOCK_BYTES_MAX: usize = 20 + CHANNELS_MAX * 3;
 
 /// What is known of one block.
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +71,23 @@ impl Facts {
         rest.is_empty().then_some(facts).ok_or_else(damaged)
     }
 
+    /// What `Noting::finish` made of the notes of so many blocks.
+    pub(super) fn unpack(bytes: &[u8], blocks: usize) -> Result<Cow<'_, [u8]>, SegmentError> {
+        let damaged = || SegmentError::Damaged { what: "the index" };
+        let mut rest = bytes;
+        let size = varint::take(&mut rest).and_then(|size| usize::try_from(size).ok());
+        let size = size.filter(|size| *size <= blocks * BLOCK_BYTES_MAX);
+        let size = size.ok_or_else(damaged)?;
+        if rest.len() == size {
+            return Ok(Cow::Borrowed(rest));
+        }
+        let plain = bulk::decompress(rest, size).map_err(|_| damaged())?;
+        match plain.len() == size {
+            true => Ok(Cow::Owned(plain)),
+            false => Err(damaged()),
+        }
+    }
+
     /// Toggles of a channel in a block.
     pub(super) fn count(&self, block: usize, channel: usize) -> u32 {
         let fact = &self.blocks[block];
@@ -82,12 +109,14 @@ impl Facts {
 pub(super) struct Noting {
     /// Levels behind the last block.
     levels: u64,
+    notes: Vec<u8>,
 }
 
 impl Noting {
     /// Adds a block.
-    pub(super) fn add(&mut self, levels: u64, counts: &[u32], notes: &mut Vec<u8>) {
+    pub(super) fn add(&mut self, levels: u64, counts: &[u32]) {
         debug_assert!(counts.len() <= CHANNELS_MAX);
+        let notes = &mut self.notes;
         varint::push(notes, levels ^ self.levels);
         let (mut moving, mut odd) = (0, 0);
         for (channel, &count) in counts.iter().enumerate() {
@@ -99,5 +128,17 @@ impl Noting {
             varint::push(notes, count.into());
         }
         self.levels = levels ^ odd;
+    }
+    /// What the index says.
+    pub(super) fn finish(self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        varint::push(&mut bytes, self.notes.len() as u64);
+        let packed = bulk::compress(&self.notes, LEVEL);
+        let packed = packed.expect("memory for one index is all it takes");
+        bytes.extend(match packed.len() < self.notes.len() {
+            true => packed,
+            false => self.notes,
+        });
+        bytes
     }
 }

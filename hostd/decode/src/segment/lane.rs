@@ -1,7 +1,9 @@
 //! One channel of a block, unpacked: the offsets of its toggles or, where it toggles all the time, its levels as a plane.
 //! Either way questions about it are answered without looking at what lies between two toggles.
 
-use super::Edge;
+use super::frame::Frame;
+use super::{Edge, SegmentError, distances};
+use std::ops::Range;
 use zstd::bulk::Decompressor;
 
 /// What the channel was unpacked to.
@@ -25,7 +27,16 @@ pub(crate) struct Lane {
     plane: Vec<u64>,
     /// Memory for what is decompressed.
     plain: Vec<u8>,
+    shared: Shared,
     decompressor: Decompressor<'static>,
+}
+
+/// A frame that blocks share, unpacked, so that they need not all unpack it.
+#[derive(Default)]
+pub(crate) struct Shared {
+    /// Pack, channel, and number of the frame.
+    of: Option<(usize, usize, usize)>,
+    plain: Vec<u8>,
 }
 
 /// Where an iteration over a lane's toggles stands.
@@ -44,9 +55,100 @@ impl Lane {
         self.list.clear();
     }
 
-    /// The offsets, to be filled.
-    pub(super) fn list(&mut self) -> &mut Vec<u32> {
-        &mut self.list
+    /// Exchanges the frame that it holds: a lane that goes from channel to channel would unpack each again for every block.
+    pub(crate) fn exchange(&mut self, shared: &mut Shared) {
+        std::mem::swap(&mut self.shared, shared);
+    }
+
+    /// Holds a frame that blocks of a pack share. `start` is the pack's first sample.
+    pub(super) fn share(
+        &mut self,
+        of: (usize, usize, usize),
+        start: u64,
+        frame: &Frame<'_>,
+    ) -> Result<(), SegmentError> {
+        let shared = &mut self.shared;
+        if shared.of != Some(of) {
+            shared.of = None;
+            frame.unpack(start, &mut self.decompressor, &mut shared.plain)?;
+            shared.of = Some(of);
+        }
+        Ok(())
+    }
+
+    /// Adds distances that are in the frame it holds.
+    pub(super) fn add_shared(&mut self, range: Range<usize>) -> Option<()> {
+        let plain = self.shared.plain.get(range)?;
+        distances::add(plain, 0, self.samples, &mut self.list).map(drop)
+    }
+
+    /// Adds distances; returns how many.
+    pub(super) fn add_distances(&mut self, plain: &[u8]) -> Option<usize> {
+        distances::add(plain, 0, self.samples, &mut self.list)
+    }
+
+    /// Adds distances from the first sample of a range on. `None` if they are not that many, or what is before ends with
+    /// another level.
+    pub(super) fn add_part(
+        &mut self,
+        level: bool,
+        plain: &[u8],
+        range: Range<u32>,
+        count: u32,
+    ) -> Option<()> {
+        let before = self.level ^ (self.list.len() % 2 == 1);
+        let added = distances::add(plain, range.start, range.end, &mut self.list)?;
+        (before == level && added == count as usize).then_some(())
+    }
+
+    /// Adds samples that have a level, as a plane or as nothing. `None` if what is before ends with another one.
+    pub(super) fn add_rest(
+        &mut self,
+        level: bool,
+        range: Range<u32>,
+        is_plane: bool,
+    ) -> Option<()> {
+        if !is_plane {
+            return (level == self.level ^ (self.list.len() % 2 == 1)).then_some(());
+        }
+        let before = self.plane_end();
+        let words = (range.end - range.start).div_ceil(u64::BITS) as usize;
+        let levels = u64::from(level).wrapping_neg();
+        self.plane.resize(self.plane.len() + words, levels);
+        (before == level).then_some(())
+    }
+
+    /// Adds levels, a bit for each sample. `None` if there are too few or too many bytes, if a level changes behind the last
+    /// sample, or if what is before ends with another level.
+    pub(super) fn add_plane(&mut self, level: bool, plain: &[u8], range: Range<u32>) -> Option<()> {
+        let before = self.plane_end();
+        let samples = range.end - range.start;
+        let count = samples.div_ceil(u64::BITS);
+        let (words, rest) = plain.as_chunks::<8>();
+        if words.len() != count as usize || !rest.is_empty() {
+            return None;
+        }
+        let words = words.iter().map(|word| u64::from_le_bytes(*word));
+        self.plane.extend(words);
+        let surplus = count * u64::BITS - samples;
+        let last = self.toggles_of(self.plane.len().checked_sub(1)?);
+        (before == level && last.leading_zeros() >= surplus).then_some(())
+    }
+
+    /// The level with which the plane ends; begins one where there is none.
+    fn plane_end(&mut self) -> bool {
+        if self.form != Form::Plane {
+            self.form = Form::Plane;
+            self.plane.clear();
+        }
+        self.plane.last().map_or(self.level, |last| last >> 63 != 0)
+    }
+
+    /// The bytes of a frame. Give them back to `keep`.
+    pub(super) fn open(&mut self, start: u64, frame: &Frame<'_>) -> Result<Vec<u8>, SegmentError> {
+        let mut plain = std::mem::take(&mut self.plain);
+        frame.unpack(start, &mut self.decompressor, &mut plain)?;
+        Ok(plain)
     }
 
     /// Decompresses to exactly `size` bytes; `None` if that is not what there is. Give the bytes back to `keep`.
@@ -65,30 +167,23 @@ impl Lane {
     /// Takes levels, a bit for each sample; returns how many toggles they have. `None` if there are too few or too many
     /// bytes, or if a level changes behind the last sample.
     pub(super) fn take_plane(&mut self, plain: &[u8]) -> Option<usize> {
-        let count = self.samples.div_ceil(64);
-        let words = count as usize;
-        if plain.len() != words * 8 {
-            return None;
-        }
-        self.form = Form::Plane;
-        self.plane.clear();
-        let (chunks, _) = plain.as_chunks::<8>();
-        self.plane
-            .extend(chunks.iter().map(|word| u64::from_le_bytes(*word)));
-        let surplus = count * 64 - self.samples;
-        let last = self.toggles_of(words - 1);
-        if last.leading_zeros() < surplus {
-            return None;
-        }
+        self.add_plane(self.level, plain, 0..self.samples)?;
+        let words = 0..self.plane.len();
         Some(
-            (0..words)
+            words
                 .map(|word| self.toggles_of(word).count_ones() as usize)
                 .sum(),
         )
     }
 
+    /// The offsets of all toggles, ascending; a plane becomes a list.
+    pub(crate) fn offsets(&mut self) -> &mut Vec<u32> {
+        self.expand();
+        &mut self.list
+    }
+
     /// Turns a plane into a list.
-    pub(super) fn expand(&mut self) {
+    fn expand(&mut self) {
         if self.form == Form::Plane {
             let mut list = std::mem::take(&mut self.list);
             let mut place = Place::default();

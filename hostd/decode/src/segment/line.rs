@@ -43,14 +43,14 @@ impl Pulse {
     }
 }
 
-/// One channel of a segment. It holds the block that was needed last, so that questions about the same place cost little.
+/// One channel of a segment. It holds the samples that were needed last, so that questions about the same place cost little.
 ///
 /// An edge is at the first sample that has the new level; sample 0 is none.
 pub struct Line<'a> {
     segment: &'a Segment<'a>,
     channel: usize,
-    /// Number of the block in `lane`.
-    held: Option<usize>,
+    /// Number of the block, and which of its samples are in `lane`.
+    held: Option<(usize, Range<u32>)>,
     lane: Lane,
 }
 
@@ -70,19 +70,20 @@ impl<'a> Line<'a> {
     /// # Errors
     /// The block that holds the sample is damaged.
     pub fn level_at(&mut self, sample: u64) -> Result<bool, SegmentError> {
-        let blocks = &self.segment.container.blocks;
-        let index = self.segment.container.find(sample);
+        let blocks = &self.segment.blocks;
+        let index = self.segment.find(sample);
         let index = index.min(blocks.len().saturating_sub(1));
         let Some(block) = blocks.get(index) else {
             return Ok(false);
         };
-        let offset = offset(block.start, sample);
+        let offset = offset(block.start, sample).min(block.samples - 1);
         if let Some(facts) = &self.segment.facts
             && facts.count(index, self.channel) == 0
         {
             return Ok(facts.level(index, self.channel));
         }
-        Ok(self.lane(index)?.level_at(offset))
+        let (lane, part) = self.lane(index, offset)?;
+        Ok(lane.level_at(offset - part.start))
     }
 
     /// First edge at or after a sample.
@@ -90,15 +91,19 @@ impl<'a> Line<'a> {
     /// # Errors
     /// A block on the way is damaged.
     pub fn next_edge(&mut self, from: u64, edge: Edge) -> Result<Option<u64>, SegmentError> {
-        let first = self.segment.container.find(from);
-        for index in first..self.segment.container.blocks.len() {
+        let first = self.segment.find(from);
+        for index in first..self.segment.blocks.len() {
             if self.rests(index) {
                 continue;
             }
-            let start = self.segment.container.blocks[index].start;
-            let found = self.lane(index)?.next(offset(start, from), edge);
-            if let Some(found) = found {
-                return Ok(Some(start + u64::from(found)));
+            let block = self.segment.blocks[index];
+            let mut at = offset(block.start, from);
+            while at < block.samples {
+                let (lane, part) = self.lane(index, at)?;
+                if let Some(found) = lane.next(at - part.start, edge) {
+                    return Ok(Some(block.start + u64::from(part.start + found)));
+                }
+                at = part.end;
             }
         }
         Ok(None)
@@ -109,16 +114,20 @@ impl<'a> Line<'a> {
     /// # Errors
     /// A block on the way is damaged.
     pub fn previous_edge(&mut self, before: u64, edge: Edge) -> Result<Option<u64>, SegmentError> {
-        let blocks = &self.segment.container.blocks;
+        let blocks = &self.segment.blocks;
         let end = blocks.partition_point(|block| block.start < before);
         for index in (0..end).rev() {
             if self.rests(index) {
                 continue;
             }
-            let start = self.segment.container.blocks[index].start;
-            let found = self.lane(index)?.previous(offset(start, before), edge);
-            if let Some(found) = found {
-                return Ok(Some(start + u64::from(found)));
+            let block = self.segment.blocks[index];
+            let mut end = offset(block.start, before).min(block.samples);
+            while end > 0 {
+                let (lane, part) = self.lane(index, end - 1)?;
+                if let Some(found) = lane.previous(end - part.start, edge) {
+                    return Ok(Some(block.start + u64::from(part.start + found)));
+                }
+                end = part.start;
             }
         }
         Ok(None)
@@ -149,28 +158,43 @@ impl<'a> Line<'a> {
     pub fn edges_in(&mut self, range: Range<u64>) -> Result<u64, SegmentError> {
         let end = range.end.min(self.segment.samples());
         let mut count = 0;
-        let first = self.segment.container.find(range.start);
-        for index in first..self.segment.container.blocks.len() {
-            let block = self.segment.container.blocks[index];
-            if block.start >= end {
-                break;
-            }
+        for index in self.segment.blocks_in(range.start, end) {
             if self.rests(index) {
                 continue;
             }
+            let block = self.segment.blocks[index];
             let is_whole = range.start <= block.start && block.end() <= end;
-            if is_whole {
-                let whole = match &self.segment.facts {
-                    Some(facts) => facts.count(index, self.channel),
-                    None => self.segment.block(index)?.count(self.channel),
-                };
-                count += u64::from(whole);
+            if is_whole && let Some(facts) = &self.segment.facts {
+                count += u64::from(facts.count(index, self.channel));
                 continue;
             }
-            let (from, to) = (offset(block.start, range.start), offset(block.start, end));
-            count += self.lane(index)?.count(from, to);
+            let to = offset(block.start, end).min(block.samples);
+            count += self.edges_of(index, offset(block.start, range.start)..to)?;
         }
         Ok(count)
+    }
+
+    /// Edges in some samples of a block.
+    fn edges_of(&mut self, index: usize, range: Range<u32>) -> Result<u64, SegmentError> {
+        let Some(counts) = self.segment.counts(index, self.channel)? else {
+            let (lane, part) = self.lane(index, range.start)?;
+            return Ok(lane.count(range.start - part.start, range.end - part.start));
+        };
+        let mut all = 0;
+        for (part, count) in counts {
+            let from = range.start.max(part.start);
+            let to = range.end.min(part.end);
+            if from >= to {
+                continue;
+            }
+            if (from, to) == (part.start, part.end) {
+                all += u64::from(count);
+                continue;
+            }
+            let (lane, _) = self.lane(index, from)?;
+            all += lane.count(from - part.start, to - part.start);
+        }
+        Ok(all)
     }
 
     /// The pulses that lie in a range with both of their edges, in order.
@@ -188,14 +212,19 @@ impl<'a> Line<'a> {
         facts.is_some_and(|facts| facts.count(index, self.channel) == 0)
     }
 
-    /// The channel in a block.
-    fn lane(&mut self, index: usize) -> Result<&Lane, SegmentError> {
-        if self.held != Some(index) {
-            self.held = None;
-            self.segment.unpack(index, self.channel, &mut self.lane)?;
-            self.held = Some(index);
-        }
-        Ok(&self.lane)
+    /// The channel about an offset into a block, and where in the block that is.
+    fn lane(&mut self, index: usize, offset: u32) -> Result<(&Lane, Range<u32>), SegmentError> {
+        let held = self.held.take();
+        let held = held.filter(|(block, part)| *block == index && part.contains(&offset));
+        let (_, part) = match held {
+            Some(held) => held,
+            None => {
+                let (segment, lane) = (self.segment, &mut self.lane);
+                (index, segment.unpack_at(index, self.channel, offset, lane)?)
+            }
+        };
+        self.held = Some((index, part.clone()));
+        Ok((&self.lane, part))
     }
 }
 
@@ -208,14 +237,17 @@ impl<'a> Segment<'a> {
         Line::new(self, channel)
     }
 
-    /// Unpacks a channel of a block.
-    pub(crate) fn unpack(
+    /// Toggles of the parts of a block, and where these are; none where a channel is not cut into parts.
+    fn counts(
         &self,
         index: usize,
         channel: usize,
-        lane: &mut Lane,
-    ) -> Result<(), SegmentError> {
-        self.block(index)?.unpack(channel, lane)
+    ) -> Result<Option<Vec<(Range<u32>, u32)>>, SegmentError> {
+        let Some(pack) = self.pack(index)? else {
+            return Ok(None);
+        };
+        let piece = pack.piece(self.blocks[index].number, channel)?;
+        Ok(piece.counts().map(Iterator::collect))
     }
 }
 
@@ -239,7 +271,7 @@ impl<'a> Toggles<'a> {
         Self {
             segment,
             channel,
-            next_block: segment.container.find(from),
+            next_block: segment.find(from),
             start: 0,
             lane: Lane::default(),
             place: Place::default(),
@@ -252,7 +284,7 @@ impl<'a> Toggles<'a> {
     fn next_block(&mut self) -> Result<bool, SegmentError> {
         loop {
             let index = self.next_block;
-            let Some(block) = self.segment.container.blocks.get(index) else {
+            let Some(block) = self.segment.blocks.get(index) else {
                 return Ok(false);
             };
             self.segment.check_channel(self.channel)?;
@@ -275,7 +307,7 @@ impl<'a> Toggles<'a> {
 
     /// There is no more.
     fn stop(&mut self) {
-        self.next_block = self.segment.container.blocks.len();
+        self.next_block = self.segment.blocks.len();
         self.lane.begin(false, 0);
         self.place = Place::default();
     }

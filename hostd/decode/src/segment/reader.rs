@@ -1,9 +1,9 @@
 //! Feeds a segment to a protocol decoder: only the blocks of 64 samples in which something changes.
 
-use super::block::{Block, prefix_xor};
+use super::distances::prefix_xor;
 use super::glitches::Glitches;
 use super::line::offset;
-use super::{Segment, SegmentError};
+use super::{Lane, Segment, SegmentError};
 use crate::planes::LANES;
 use crate::protocol::ActiveBlock;
 use std::ops::Range;
@@ -18,8 +18,8 @@ pub struct Reader<'a> {
     /// Samples outside of these are as if nothing happened there.
     range: Range<u64>,
     glitches: Option<Glitches>,
-    /// Toggles of the current block, per lane.
-    toggles: [Vec<u32>; LANES],
+    /// The current block.
+    block: [Lane; LANES],
 }
 
 impl<'a> Reader<'a> {
@@ -35,13 +35,13 @@ impl<'a> Reader<'a> {
             next_block: 0,
             range: 0..u64::MAX,
             glitches: None,
-            toggles: Default::default(),
+            block: Default::default(),
         }
     }
 
     /// Only what happens in these samples: the lanes have the levels before the first of them up to there.
     pub(crate) fn within(mut self, range: &Range<u64>) -> Self {
-        self.next_block = self.segment.container.find(range.start);
+        self.next_block = self.segment.find(range.start);
         self.range = range.clone();
         self
     }
@@ -59,43 +59,43 @@ impl<'a> Reader<'a> {
         active: &mut Vec<ActiveBlock>,
     ) -> Result<Option<(u64, u64, u64)>, SegmentError> {
         active.clear();
-        let Some(located) = self.segment.container.blocks.get(self.next_block) else {
+        let Some(located) = self.segment.blocks.get(self.next_block) else {
             return Ok(None);
         };
         if self.range.end <= located.start {
             return Ok(None);
         }
+        let located = *located;
         self.next_block += 1;
         let from = offset(located.start, self.range.start).min(located.samples);
         let to = offset(located.start, self.range.end).min(located.samples);
-        let block = Block::parse(located, self.segment.channels())?;
+        let index = self.next_block - 1;
         let mut levels = 0;
-        for (lane, channel) in self.lanes.iter().enumerate() {
-            let toggles = &mut self.toggles[lane];
-            toggles.clear();
-            if let Some(channel) = *channel {
-                let mut level = block.levels() >> channel & 1 != 0;
-                block.toggles(channel, toggles)?;
-                if let Some(glitches) = &mut self.glitches {
-                    let of = (self.segment, channel);
-                    level = glitches.leave_out(lane, of, (located.start, level), toggles)?;
-                }
-                level ^= cut(toggles, from, to);
-                levels |= u64::from(level) << lane;
+        for (number, channel) in self.lanes.iter().enumerate() {
+            let lane = &mut self.block[number];
+            let Some(channel) = *channel else { continue };
+            self.segment.unpack(index, channel, lane)?;
+            let mut level = lane.level_before(0);
+            let toggles = lane.offsets();
+            if let Some(glitches) = &mut self.glitches {
+                let of = (self.segment, channel);
+                level = glitches.leave_out(number, of, (located.start, level), toggles)?;
             }
+            level ^= cut(toggles, from, to);
+            levels |= u64::from(level) << number;
         }
         self.collect(located.start, to, levels, active);
         Ok(Some((located.start, to.into(), levels)))
     }
 
     /// Merges the lanes' toggles into planes.
-    fn collect(&self, start: u64, samples: u32, levels: u64, active: &mut Vec<ActiveBlock>) {
+    fn collect(&mut self, start: u64, samples: u32, levels: u64, active: &mut Vec<ActiveBlock>) {
         let mut levels: [u64; LANES] =
             std::array::from_fn(|lane| (levels >> lane & 1).wrapping_neg());
         let mut cursors = self
-            .toggles
-            .each_ref()
-            .map(|toggles| toggles.iter().copied().peekable());
+            .block
+            .each_mut()
+            .map(|lane| lane.offsets().iter().copied().peekable());
         loop {
             let next = cursors
                 .iter_mut()

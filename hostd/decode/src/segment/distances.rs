@@ -1,0 +1,92 @@
+//! Toggles as distances: varints, the first one from the first sample on, each further one from the toggle before it.
+
+use crate::varint;
+
+/// No distance within a block needs a longer varint.
+pub(super) const BYTES_MAX: usize = 3;
+
+/// Distances below this take one byte.
+const ONE_BYTE: u32 = 0x80;
+
+/// Appends the distances of toggles: a bit for each sample.
+pub(super) fn push(toggles: &[u64], out: &mut Vec<u8>) {
+    let mut last = 0;
+    let mut base = 0;
+    for word in toggles {
+        let mut word = *word;
+        while word != 0 {
+            let at = base + word.trailing_zeros();
+            let distance = at - last;
+            if distance < ONE_BYTE {
+                out.push(distance.to_le_bytes()[0]);
+            } else {
+                varint::push(out, distance.into());
+            }
+            last = at;
+            word &= word - 1;
+        }
+        base += u64::BITS;
+    }
+}
+
+/// Appends the offsets that distances lead to from `from` on; returns how many. `None` if they do not ascend, or do not lie
+/// before `to`.
+pub(super) fn add(plain: &[u8], from: u32, to: u32, out: &mut Vec<u32>) -> Option<usize> {
+    const MORE: u64 = 0x8080_8080_8080_8080;
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let before = out.len();
+    out.reserve(plain.len());
+    let mut rest = plain;
+    let mut at = from;
+    while !rest.is_empty() {
+        if let Some((eight, behind)) = rest.split_first_chunk::<8>() {
+            let word = u64::from_le_bytes(*eight);
+            // Neither a distance of several bytes nor a zero: most of what is stored.
+            if (word | word.wrapping_sub(ONES)) & MORE == 0 {
+                out.extend(eight.iter().map(|&distance| {
+                    at += u32::from(distance);
+                    at
+                }));
+                if at >= to {
+                    return None;
+                }
+                rest = behind;
+                continue;
+            }
+        }
+        let distance = varint::take(&mut rest)?;
+        if distance == 0 && out.len() > before {
+            return None;
+        }
+        at = u32::try_from(distance)
+            .ok()
+            .and_then(|distance| at.checked_add(distance))
+            .filter(|&at| at < to)?;
+        out.push(at);
+    }
+    Some(out.len() - before)
+}
+
+/// Turns toggles into levels: bit `i` of the result is the parity of bits `0..=i`.
+#[inline(always)]
+pub(super) fn prefix_xor(toggles: u64) -> u64 {
+    let mut levels = toggles;
+    levels ^= levels << 1;
+    levels ^= levels << 2;
+    levels ^= levels << 4;
+    levels ^= levels << 8;
+    levels ^= levels << 16;
+    levels ^= levels << 32;
+    levels
+}
+
+/// Appends the levels of samples, a bit for each, as bytes. `level` is that before the first one; returns that of the last.
+pub(super) fn push_plane(level: bool, toggles: &[u64], out: &mut Vec<u8>) -> bool {
+    let mut level = u64::from(level).wrapping_neg();
+    for word in toggles {
+        let plane = prefix_xor(*word) ^ level;
+        level = (plane >> 63).wrapping_neg();
+        out.extend_from_slice(&plane.to_le_bytes());
+    }
+    level != 0
+}
