@@ -3,7 +3,7 @@
 
 use crate::annotation::Annotation;
 use crate::planes::{CodePath, Kernel, Taps, run};
-use crate::protocol::{ActiveBlock, Chunk, Protocol, chunks, run_active};
+use crate::protocol::{ActiveBlock, Chunk, Part, Protocol, Splitter, chunks, run_active};
 
 /// What is specific to a bus.
 pub(crate) trait Bus: Send {
@@ -38,6 +38,16 @@ pub(crate) trait Bus: Send {
         levels: u64,
         out: &mut Vec<Self::Event>,
     );
+
+    /// What decodes parts of stored captures side by side, as long as no single bits are shown.
+    fn splitter(&self) -> Option<Box<dyn Splitter>> {
+        None
+    }
+
+    /// Takes the next part that the splitter decoded; returns the levels of its last sample, if it has any.
+    fn join(&mut self, _part: Part, _out: &mut Vec<Self::Event>) -> Option<u64> {
+        None
+    }
 
     /// Turns events into annotations.
     fn annotate(&mut self, events: &[Self::Event], out: &mut Vec<Annotation>);
@@ -179,6 +189,19 @@ impl<B: Bus> Protocol for Clocked<B> {
     ) {
         let levels = self.levels_before(at, || levels);
         self.run(&Samples::Stored { at, count, active }, levels, out);
+    }
+
+    fn splitter(&self) -> Option<Box<dyn Splitter>> {
+        match self.bus.wants_bits() {
+            true => None,
+            false => self.bus.splitter(),
+        }
+    }
+
+    fn join(&mut self, part: Part, out: &mut Vec<Annotation>) {
+        let levels = self.bus.join(part, &mut self.events);
+        self.levels = levels.or(self.levels);
+        self.annotate(out);
     }
 
     fn finish(&mut self, _end: u64, _out: &mut Vec<Annotation>) {}

@@ -5,7 +5,7 @@ use crate::annotation::Annotation;
 use crate::clocked::Clocked;
 use crate::i2c::I2c;
 use crate::planes::{CodePath, Taps};
-use crate::protocol::{ActiveBlock, Protocol};
+use crate::protocol::{ActiveBlock, Part, Protocol, Splitter};
 use crate::run::{DecodeError, Sink};
 use crate::segment::{Edge, Segment, SegmentError};
 use crate::spec::{ProtocolConfig, Spec};
@@ -164,6 +164,20 @@ impl StoredDecoder {
     ) -> ControlFlow<()> {
         self.protocol
             .feed_active(at, count, levels, active, &mut self.annotations);
+        if self.annotations.len() >= FLUSH {
+            flush(&mut self.annotations, sink)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// What decodes parts of the capture side by side; none if the protocol cannot be decoded so.
+    pub(crate) fn splitter(&self) -> Option<Box<dyn Splitter>> {
+        self.protocol.splitter()
+    }
+
+    /// Takes the next part that the splitter decoded.
+    pub(crate) fn join(&mut self, part: Part, sink: Sink<'_>) -> ControlFlow<()> {
+        self.protocol.join(part, &mut self.annotations);
         if self.annotations.len() >= FLUSH {
             flush(&mut self.annotations, sink)?;
         }

@@ -10,7 +10,9 @@ mod machine;
 mod notes;
 mod parallel;
 mod protocol;
+mod stored;
 
+pub(crate) use parallel::Part;
 pub(crate) use protocol::I2c;
 
 use crate::decoder::{Accepts, ByteStreamInfo, Channel, Class, Decoder, OptionInfo, Row};

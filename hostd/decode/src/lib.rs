@@ -53,6 +53,7 @@ mod run;
 pub mod segment;
 mod spec;
 mod spi;
+mod split;
 pub mod sr;
 mod text;
 mod uart;

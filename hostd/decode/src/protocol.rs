@@ -1,7 +1,9 @@
 //! What every protocol decoder does with samples, in whatever form they arrive.
 
 use crate::annotation::Annotation;
+use crate::i2c;
 use crate::planes::{BLOCK, Block, CodePath, Kernel, LANES, Taps};
+use crate::segment::{Reader, SegmentError};
 
 /// A decoder in the middle of a capture. Samples arrive in order and without gaps; annotations come
 /// out in the order in which sigrok prints them. It keeps its state between calls, so a capture can
@@ -44,8 +46,27 @@ pub(crate) trait Protocol: Send {
         out: &mut Vec<Annotation>,
     );
 
+    /// What decodes parts of stored captures side by side; none if that cannot be done.
+    fn splitter(&self) -> Option<Box<dyn Splitter>> {
+        None
+    }
+
+    /// Takes the next part that the splitter decoded, at least one.
+    fn join(&mut self, _part: Part, _out: &mut Vec<Annotation>) {}
+
     /// The capture ends before sample `end`.
     fn finish(&mut self, end: u64, out: &mut Vec<Annotation>);
+}
+
+/// Decodes a part of a stored capture without knowing what came before it.
+pub(crate) trait Splitter: Sync {
+    /// Decodes the next `blocks` blocks of a reader. None if too much is left to whoever knows what came before.
+    fn decode(&self, reader: &mut Reader<'_>, blocks: usize) -> Result<Option<Part>, SegmentError>;
+}
+
+/// What a splitter decoded.
+pub(crate) enum Part {
+    I2c(i2c::Part),
 }
 
 /// A block of stored samples in which some lane changes.

@@ -7,6 +7,7 @@ use crate::foreign::{Config, Feeder, ForeignDecoding, ForeignError, Stop};
 use crate::planes::CodePath;
 use crate::segment::{Segment, SegmentError};
 use crate::spec::{ProtocolConfig, Spec};
+use crate::split;
 use crate::sr::{Archive, SrError};
 use std::ops::{ControlFlow, Range};
 
@@ -257,6 +258,15 @@ fn run_stored(
     let lanes = decoder.lanes();
     if range.start > 0 {
         decoder.begin_inside(segment, range.start)?;
+    }
+    if pulse_min <= 1
+        && let Some(splitter) = decoder.splitter()
+    {
+        let (end, flow) = split::run(segment, &mut decoder, &*splitter, range, sink)?;
+        if flow.is_break() {
+            return Ok((end.saturating_sub(range.start), flow));
+        }
+        return Ok((range.end - range.start, decoder.finish(range.end, sink)));
     }
     let mut active = Vec::new();
     let reader = segment.reader(&lanes).within(range);

@@ -173,6 +173,20 @@ impl<'a> Segment<'a> {
         self.blocks[index].start
     }
 
+    /// The sample behind a block.
+    pub(crate) fn block_end(&self, index: usize) -> u64 {
+        self.blocks[index].end()
+    }
+
+    /// How often a channel toggles in a block, if the index says so.
+    pub(crate) fn toggles_of_block(&self, index: usize, channel: usize) -> Option<u64> {
+        if channel >= self.channels() {
+            return Some(0);
+        }
+        let facts = self.facts.as_ref()?;
+        Some(facts.count(index, channel).into())
+    }
+
     /// Numbers of the blocks that have samples in `from..to`.
     pub(crate) fn blocks_in(&self, from: u64, to: u64) -> Range<usize> {
         let end = self.blocks.partition_point(|block| block.start < to);

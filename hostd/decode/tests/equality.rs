@@ -195,6 +195,82 @@ fn i2c_is_the_same_on_every_path() {
     }
 }
 
+/// A clock that runs without a START or STOP for longer than what is put aside, then traffic, and so on; the end within a byte.
+fn mostly_clock(seed: u64) -> Vec<u8> {
+    let mut rng = Rng::new(seed);
+    let mut samples = Vec::new();
+    for load in [Load::Dense, Load::Mixed, Load::Dense, Load::Dense] {
+        let count = usize::try_from(rng.range(500_000, 1_500_000)).expect("small");
+        samples.extend(traffic::i2c(count, load, seed + 7));
+        let mut data = 0;
+        for _ in 0..rng.range(10_000, 120_000) {
+            if rng.range(0, 3) == 0 {
+                data ^= 2;
+            }
+            samples.extend([data, data, data | 1]);
+        }
+    }
+    samples
+}
+
+/// Parts of several blocks, decoded side by side without knowing what came before, on one thread and on several.
+#[test]
+fn stored_i2c_is_the_same_in_parts() {
+    let map = [("scl", "0"), ("sda", "1")];
+    let spec = Spec::parse("i2c", &map, &[], Some("addr-data"), &names(8)).expect("valid");
+    let path = CodePath::Portable;
+    let captures = [
+        traffic::i2c(9_000_000, Load::Dense, 4),
+        traffic::i2c(150_000_000, Load::Sparse, 5),
+        mostly_clock(1),
+        mostly_clock(2),
+        noise(3_000_000, 3, 9),
+        noise(12_000_000, 90, 10),
+    ];
+    for (number, samples) in captures.iter().enumerate() {
+        let expected = run(&spec, Plan::Sequential(path), 1, &[samples]);
+        assert!(expected.len() > 1000, "capture {number} has something");
+        let mut encoder = Encoder::new(EncoderSpec {
+            channels: 8,
+            sample_rate_hz: RATE_HZ,
+        })
+        .expect("the spec is valid");
+        encoder.push_raw(samples, 1);
+        let stored = encoder.finish();
+        let whole = Segment::open(&stored).expect("sound");
+        // Without an index, each block is a part.
+        let torn = Segment::recover(&stored).expect("the header is there");
+        for threads in [1, 3] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+            let pool = pool.build().expect("threads can be started");
+            for segment in [&whole, &torn] {
+                let mut got = Vec::new();
+                let decoded = pool.install(|| {
+                    decode::decode_segment(segment, &spec, &mut |part| {
+                        got.extend_from_slice(part);
+                        ControlFlow::Continue(())
+                    })
+                });
+                assert!(decoded.is_ok_and(|summary| !summary.stopped));
+                assert_same(&format!("capture {number}"), &got, &expected);
+            }
+            // It is asked often whether to go on, and stops at once.
+            let mut asked = 0;
+            let decoded = pool.install(|| {
+                decode::decode_segment(&whole, &spec, &mut |_| {
+                    asked += 1;
+                    match asked {
+                        1 => ControlFlow::Continue(()),
+                        _ => ControlFlow::Break(()),
+                    }
+                })
+            });
+            let decoded = decoded.expect("sound");
+            assert!(asked == 2 && decoded.stopped && decoded.samples < samples.len() as u64);
+        }
+    }
+}
+
 #[test]
 fn spi_is_the_same_on_every_path() {
     for (seed, (has_cs, mode, lsb_first, word_bits)) in (0u64..).zip([

@@ -5,7 +5,8 @@
 //! after it for good. The join then runs the clock rises put aside through the state in which the
 //! previous chunk ended, then that first condition (only the true state tells whether a START is a
 //! repeated one), and then takes the rest as it is. There is no guess and no second pass. A chunk
-//! without any condition is put aside entirely and thereby decoded in sequence.
+//! without any condition is put aside entirely and thereby decoded in sequence; where memory for
+//! that is bounded, it is given up and read again in sequence.
 
 use super::machine::{Direct, Edges, Event, Finder, Machine};
 use crate::planes::{CodePath, Taps, run};
@@ -18,14 +19,16 @@ struct Rise {
 }
 
 /// A chunk decoded without knowing what came before.
-pub(super) struct Part {
+pub(crate) struct Part {
     before: Vec<Rise>,
     condition: Option<(u64, bool)>,
     events: Vec<Event>,
     end: Machine,
+    /// Levels of its last sample, if they are known: SCL in bit 0, SDA in bit 1.
+    pub(super) levels: Option<u64>,
 }
 
-struct Unknown<const BITS: bool>(Part);
+pub(super) struct Unknown<const BITS: bool>(pub(super) Part);
 
 impl<const BITS: bool> Edges for Unknown<BITS> {
     #[inline(always)]
@@ -51,6 +54,21 @@ impl<const BITS: bool> Edges for Unknown<BITS> {
 }
 
 impl Part {
+    pub(super) fn new() -> Self {
+        Self {
+            before: Vec::new(),
+            condition: None,
+            events: Vec::new(),
+            end: Machine::new(),
+            levels: None,
+        }
+    }
+
+    /// Clock rises that are put aside.
+    pub(super) fn put_aside(&self) -> usize {
+        self.before.len()
+    }
+
     /// Decodes the samples `raw`, the first being number `at`. `levels` are the line levels in the
     /// sample before them (SCL in bit 0, SDA in bit 1).
     pub(super) fn decode<const BITS: bool>(
@@ -60,13 +78,7 @@ impl Part {
         levels: u64,
         path: CodePath,
     ) -> Self {
-        let part = Self {
-            before: Vec::new(),
-            condition: None,
-            events: Vec::new(),
-            end: Machine::new(),
-        };
-        let edges = Unknown::<BITS>(part);
+        let edges = Unknown::<BITS>(Self::new());
         let mut finder = Finder {
             scl: levels & 1,
             sda: levels >> 1 & 1,

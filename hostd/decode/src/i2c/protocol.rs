@@ -4,10 +4,11 @@ use super::Config;
 use super::machine::{Direct, Event, Finder, Machine};
 use super::notes::Notes;
 use super::parallel::Part;
+use super::stored::ByToggles;
 use crate::annotation::{Annotation, ClassSet};
 use crate::clocked::{Bus, Samples};
 use crate::planes::{CodePath, Taps};
-use crate::protocol::Chunk;
+use crate::protocol::{self, Chunk, Splitter};
 use rayon::prelude::*;
 
 /// An I²C bus in the middle of a capture.
@@ -81,6 +82,19 @@ impl Bus for I2c {
             part.join(&mut known);
         }
         self.machine = known.machine;
+    }
+
+    fn splitter(&self) -> Option<Box<dyn Splitter>> {
+        Some(Box::new(ByToggles))
+    }
+
+    fn join(&mut self, part: protocol::Part, out: &mut Vec<Event>) -> Option<u64> {
+        let protocol::Part::I2c(part) = part;
+        let (machine, levels) = (self.machine, part.levels);
+        let mut known = Direct::<false> { machine, out };
+        part.join(&mut known);
+        self.machine = known.machine;
+        levels
     }
 
     fn annotate(&mut self, events: &[Event], out: &mut Vec<Annotation>) {

@@ -53,6 +53,15 @@ pub(super) fn add(plain: &[u8], from: u32, to: u32, out: &mut Vec<u32>) -> Optio
                 rest = behind;
                 continue;
             }
+            let is_first = out.len() == before;
+            let used = add_four(word, is_first, &mut at, out)?;
+            if at >= to {
+                return None;
+            }
+            if used > 0 {
+                rest = &rest[used..];
+                continue;
+            }
         }
         let distance = varint::take(&mut rest)?;
         if distance == 0 && out.len() > before {
@@ -65,6 +74,29 @@ pub(super) fn add(plain: &[u8], from: u32, to: u32, out: &mut Vec<u32>) -> Optio
         out.push(at);
     }
     Some(out.len() - before)
+}
+
+/// Takes up to four distances of one or two bytes; returns how many bytes. `None` if one is zero, and not the first of all.
+#[inline(always)]
+fn add_four(word: u64, is_first: bool, at: &mut u32, out: &mut Vec<u32>) -> Option<usize> {
+    let mut word = word;
+    let mut used = 0;
+    for number in 0..4 {
+        let more = word >> 7 & 1;
+        if word >> 15 & more != 0 {
+            break;
+        }
+        // Whether there is a second byte is a matter of chance: nothing branches on it.
+        let distance = word & 0x7f | word >> 1 & 0x3f80 & more.wrapping_neg();
+        if distance == 0 && !(is_first && number == 0) {
+            return None;
+        }
+        *at += u32::try_from(distance).ok()?;
+        out.push(*at);
+        word >>= 8 + 8 * more;
+        used += 1 + usize::from(more != 0);
+    }
+    Some(used)
 }
 
 /// Turns toggles into levels: bit `i` of the result is the parity of bits `0..=i`.
@@ -89,4 +121,48 @@ pub(super) fn push_plane(level: bool, toggles: &[u64], out: &mut Vec<u8>) -> boo
         out.extend_from_slice(&plane.to_le_bytes());
     }
     level != 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_of_any_length_come_back() {
+        let mut state = 88_172_645_463_325_252_u64;
+        for round in 0..500u32 {
+            let mut toggles = vec![0u64; 16_384];
+            let mut at = round % 3;
+            while at < 1 << 20 {
+                toggles[(at / 64) as usize] |= 1 << (at % 64);
+                state ^= state << 13;
+                state ^= state >> 7;
+                state ^= state << 17;
+                // Of one, two and three bytes, as it comes.
+                let most =
+                    [4, 300, 20_000, 1 << 18][(state >> 40) as usize % (1 + round as usize % 4)];
+                at += 1 + u32::try_from(state % most).unwrap();
+            }
+            let expected: Vec<u32> = (0..1 << 20)
+                .filter(|at| toggles[(at / 64) as usize] >> (at % 64) & 1 != 0)
+                .collect();
+            let mut plain = Vec::new();
+            push(&toggles, &mut plain);
+            let mut found = vec![7];
+            assert_eq!(add(&plain, 5, u32::MAX, &mut found), Some(expected.len()));
+            assert!(
+                found[1..]
+                    .iter()
+                    .zip(&expected)
+                    .all(|(found, at)| *found == at + 5)
+            );
+            let last = *expected.last().unwrap();
+            assert_eq!(add(&plain, 0, last + 1, &mut found), Some(expected.len()));
+            assert_eq!(add(&plain, 0, last, &mut found), None);
+            for zero in [&[0, 0][..], &[3, 0], &[1, 0x80, 0], &[9, 9, 9, 9, 9, 0]] {
+                let bytes = [zero, &plain].concat();
+                assert_eq!(add(&bytes, 0, u32::MAX, &mut found), None, "{zero:?}");
+            }
+        }
+    }
 }

@@ -182,6 +182,11 @@ impl Lane {
         &mut self.list
     }
 
+    /// The same of a lane that is no plane.
+    pub(super) fn list(&self) -> &[u32] {
+        &self.list
+    }
+
     /// Turns a plane into a list.
     fn expand(&mut self) {
         if self.form == Form::Plane {

@@ -52,6 +52,17 @@ impl<'a> Reader<'a> {
         self
     }
 
+    /// Numbers of the blocks that it has not read.
+    pub(crate) fn left(&self) -> Range<usize> {
+        let end = self.segment.blocks_in(self.range.start, self.range.end).end;
+        self.next_block.min(end)..end
+    }
+
+    /// Goes on behind another reader.
+    pub(crate) fn seek(&mut self, block: usize) {
+        self.next_block = block;
+    }
+
     /// Unpacks the next stored block into `active`. Returns its first sample, its length, and the
     /// levels of the lanes before it; `None` at the end.
     pub(crate) fn next_block(
@@ -59,17 +70,25 @@ impl<'a> Reader<'a> {
         active: &mut Vec<ActiveBlock>,
     ) -> Result<Option<(u64, u64, u64)>, SegmentError> {
         active.clear();
-        let Some(located) = self.segment.blocks.get(self.next_block) else {
+        let Some((start, to, levels)) = self.next_toggles()? else {
+            return Ok(None);
+        };
+        self.collect(start, to, levels, active);
+        Ok(Some((start, to.into(), levels)))
+    }
+
+    /// The same, but what toggles is to be had from `toggles`.
+    pub(crate) fn next_toggles(&mut self) -> Result<Option<(u64, u32, u64)>, SegmentError> {
+        let index = self.next_block;
+        let Some(located) = self.segment.blocks.get(index).copied() else {
             return Ok(None);
         };
         if self.range.end <= located.start {
             return Ok(None);
         }
-        let located = *located;
         self.next_block += 1;
         let from = offset(located.start, self.range.start).min(located.samples);
         let to = offset(located.start, self.range.end).min(located.samples);
-        let index = self.next_block - 1;
         let mut levels = 0;
         for (number, channel) in self.lanes.iter().enumerate() {
             let lane = &mut self.block[number];
@@ -84,8 +103,12 @@ impl<'a> Reader<'a> {
             level ^= cut(toggles, from, to);
             levels |= u64::from(level) << number;
         }
-        self.collect(located.start, to, levels, active);
-        Ok(Some((located.start, to.into(), levels)))
+        Ok(Some((located.start, to, levels)))
+    }
+
+    /// Where a lane toggles in the block that was read last, counted from its first sample.
+    pub(crate) fn toggles(&self, lane: usize) -> &[u32] {
+        self.block[lane].list()
     }
 
     /// Merges the lanes' toggles into planes.
