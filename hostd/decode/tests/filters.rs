@@ -6,7 +6,7 @@
 #[allow(dead_code, reason = "the equality tests use all of it")]
 mod traffic;
 
-use decode::analog::{AnalogEncoder, AnalogSegment};
+use decode::analog::{AnalogEncoder, AnalogSegment, ThresholdError};
 use decode::segment::{BLOCK_SAMPLES, Encoder, EncoderSpec, Segment};
 use decode::{Annotation, Decoding, Spec};
 use std::ops::ControlFlow;
@@ -151,7 +151,9 @@ fn analog_samples_are_read_with_hysteresis() {
         ..=400 => Some(false),
         _ => None,
     };
-    let logic = analog.as_logic(level).unwrap();
+    let ended = analog.as_logic(level, &|| false);
+    assert!(matches!(ended, Err(ThresholdError::Ended)), "{ended:?}");
+    let logic = analog.as_logic(level, &|| true).unwrap();
     let segment = Segment::open(&logic).unwrap();
     assert_eq!((segment.channels(), segment.samples()), (1, 200_000));
     let mut high = false;

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use admission::Requester;
+use admission::{OwnedPermit, Requester};
 use bytes::Bytes;
 use decode::foreign::ForeignError;
 use decode::{Accepts, DecodeError, Decoder, Format, Spec, SpecError};
@@ -20,7 +20,7 @@ use super::bindings::hostd::host::decode::{
     self as records, Error, Format as WitFormat, Host, Job,
 };
 use super::door::Door;
-use super::waiting::{Gone, in_place};
+use super::waiting::{Gone, on_thread};
 use super::{CallLinker, Context, internal, wit};
 use lab::captures::Captures;
 use lab::captures::reader::{ReadError, Reader};
@@ -85,8 +85,7 @@ impl Host for View<'_> {
         };
         // One more for the error that ends a stream early: it must not wait behind the parts.
         let (parts, receiver) = mpsc::channel(PARTS_WAITING_MAX + 1);
-        let waited = self.captures.stream_permit(self.requester);
-        let permit = waited.await.map_err(|e| Error::WrongState(e.to_string()))?;
+        let permit = self.place(look.has_place()).await?;
         let (tell, told) = oneshot::channel();
         tokio::task::spawn_blocking(move || {
             stream(&look, &spec, format, parts, Telling(Some(tell)));
@@ -109,7 +108,7 @@ impl Host for View<'_> {
     ) -> Result<(String, bool), Error> {
         let (look, spec) = self.open(&capture, &job).await?;
         // A decoding by a plugin may take minutes, and holds a place among those of plugins instead.
-        let permit = match spec.is_foreign() {
+        let permit = match spec.is_foreign() || look.has_place() {
             true => None,
             false => Some(self.captures.reader_permit().await),
         };
@@ -134,12 +133,15 @@ impl Host for View<'_> {
     ) -> Result<String, Error> {
         let (look, spec) = self.open(&capture, &job).await?;
         let most = stretches.clamp(1, STRETCHES_MAX) as usize;
-        let work = move |gone: &Gone| look.density(&spec, most, &|| !gone.is_gone());
-        let done = in_place(self.captures, self.requester, work).await;
-        let done = done.map_err(|e| Error::WrongState(e.to_string()))?;
-        match done {
+        let permit = self.place(look.has_place()).await?;
+        let work = move |gone: &Gone| {
+            let done = look.density(&spec, most, &|| !gone.is_gone());
+            drop(permit);
+            done
+        };
+        match on_thread(work).await {
             Ok(Ok(Some(told))) => Ok(told),
-            Ok(Ok(None)) => Err(Error::Other("the decoding was ended".to_owned())),
+            Ok(Ok(None)) => Err(look::ended()),
             Ok(Err(e)) => Err(self.failed(&e)),
             Err(e) => Err(Error::Other(internal(self.context, "decode", &e))),
         }
@@ -198,10 +200,14 @@ impl View<'_> {
     /// What of a capture a job decodes, and the decoder specification that it makes for it.
     async fn open(&mut self, capture: &str, job: &Job) -> Result<(Look, Spec), Error> {
         let (reader, spec) = open((self.context, self.door), self.captures, capture, job).await?;
-        let permit = self.captures.reader_permit().await;
+        // Analog samples are all read before anything is decoded. Otherwise it is an index.
+        let (place, permit) = match job.thresholds {
+            Some(_) => (Some(self.stream_permit().await?), None),
+            None => (None, Some(self.captures.reader_permit().await)),
+        };
         let job = job.clone();
-        let looked = tokio::task::spawn_blocking(move || {
-            let look = Look::new(reader, &job);
+        let looked = on_thread(move |gone| {
+            let look = Look::new(reader, &job, place, &|| !gone.is_gone());
             drop(permit);
             look
         });
@@ -211,6 +217,19 @@ impl View<'_> {
             Ok(Err(Wrong::Read(error))) => Err(self.failed(&error)),
             Err(e) => Err(Error::Other(internal(self.context, "decode", &e))),
         }
+    }
+
+    /// A place to decode all of a capture in, unless there is one.
+    async fn place(&mut self, has_one: bool) -> Result<Option<OwnedPermit>, Error> {
+        match has_one {
+            true => Ok(None),
+            false => self.stream_permit().await.map(Some),
+        }
+    }
+
+    async fn stream_permit(&mut self) -> Result<OwnedPermit, Error> {
+        let waited = self.captures.stream_permit(self.requester).await;
+        waited.map_err(|e| Error::WrongState(e.to_string()))
     }
 
     /// A decoding that failed: what is wrong with a plugin is told, what is wrong in here is not.

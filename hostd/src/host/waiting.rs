@@ -44,14 +44,24 @@ pub(super) async fn in_place<T: Send + 'static>(
     work: impl FnOnce(&Gone) -> T + Send + 'static,
 ) -> Result<Result<T, JoinError>, CaptureError> {
     let permit = captures.stream_permit(requester).await?;
-    let waiting = Waiting::default();
-    let gone = waiting.gone();
-    let done = tokio::task::spawn_blocking(move || {
-        let done = work(&gone);
+    let in_it = move |gone: &Gone| {
+        let done = work(gone);
         drop(permit);
         done
-    });
-    Ok(done.await)
+    };
+    Ok(on_thread(in_it).await)
+}
+
+/// Does work on a thread that may block. It should end when what waits for it has.
+///
+/// # Errors
+/// The work panicked.
+pub(super) async fn on_thread<T: Send + 'static>(
+    work: impl FnOnce(&Gone) -> T + Send + 'static,
+) -> Result<T, JoinError> {
+    let waiting = Waiting::default();
+    let gone = waiting.gone();
+    tokio::task::spawn_blocking(move || work(&gone)).await
 }
 
 #[cfg(test)]

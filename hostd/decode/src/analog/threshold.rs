@@ -21,15 +21,22 @@ pub enum ThresholdError {
     /// The edges cannot be stored.
     #[error("store the edges")]
     Encoder(#[from] EncoderError),
+    /// `go_on` ended it.
+    #[error("read all analog samples as logic: it was ended")]
+    Ended,
 }
 
 impl AnalogSegment<'_> {
     /// The samples as a stored logic capture of one channel. `level` says what a count means: high, low, or, between the
-    /// thresholds, what it was before; a capture that begins between them begins low.
+    /// thresholds, what it was before; a capture that begins between them begins low. `go_on` is asked before each block.
     ///
     /// # Errors
-    /// The capture is too long, or damaged.
-    pub fn as_logic(&self, level: impl Fn(u16) -> Option<bool>) -> Result<Vec<u8>, ThresholdError> {
+    /// The capture is too long, or damaged, or `go_on` ended it.
+    pub fn as_logic(
+        &self,
+        level: impl Fn(u16) -> Option<bool>,
+        go_on: &dyn Fn() -> bool,
+    ) -> Result<Vec<u8>, ThresholdError> {
         let samples = self.samples();
         if LOGIC_SAMPLES_MAX < samples {
             return Err(ThresholdError::TooLong { samples });
@@ -43,6 +50,9 @@ impl AnalogSegment<'_> {
         let mut at = 0;
         let mut last = None;
         for index in 0..self.block_count() {
+            if !go_on() {
+                return Err(ThresholdError::Ended);
+            }
             counts.clear();
             edges.clear();
             self.read_block(index, &mut counts)?;

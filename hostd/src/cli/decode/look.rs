@@ -77,7 +77,7 @@ impl Decode {
             _ => None,
         };
         let stored = Memory::of(&import)?.1;
-        let logic = AnalogSegment::open(&stored)?.as_logic(level)?;
+        let logic = AnalogSegment::open(&stored)?.as_logic(level, &|| true)?;
         Ok((logic, vec![analog.name.clone()]))
     }
 

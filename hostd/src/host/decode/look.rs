@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use admission::OwnedPermit;
 use decode::analog::ThresholdError;
 use decode::density::Density;
 use decode::segment::{Segment, SegmentError};
@@ -23,13 +24,20 @@ pub(super) struct Look {
     pulse_min: u64,
     /// Annotations at most.
     limit: u64,
+    /// A place among those who are sent whole captures, where reading alone takes long.
+    place: Option<OwnedPermit>,
 }
 
 impl Look {
-    /// What a job asks for of a capture. Blocks on the disk, and for as long as analog samples take.
-    pub(super) fn new(reader: Arc<Reader>, job: &Job) -> Result<Self, Wrong> {
+    /// What a job asks for of a capture. Blocks on the disk, and for as long as analog samples take or `go_on` lets them.
+    pub(super) fn new(
+        reader: Arc<Reader>,
+        job: &Job,
+        place: Option<OwnedPermit>,
+        go_on: &dyn Fn() -> bool,
+    ) -> Result<Self, Wrong> {
         let logic = match job.thresholds {
-            Some(thresholds) => Some(as_logic(&reader, thresholds)?),
+            Some(thresholds) => Some(as_logic(&reader, thresholds, go_on)?),
             None => None,
         };
         let mut look = Self {
@@ -38,6 +46,7 @@ impl Look {
             range: 0..0,
             pulse_min: 0,
             limit: job.limit.unwrap_or(u64::MAX),
+            place,
         };
         let segment = look.segment()?;
         let range = range(job, segment.samples())?;
@@ -46,6 +55,11 @@ impl Look {
             .map_or(0, |ns| pulse_samples(ns, segment.sample_rate_hz()));
         (look.range, look.pulse_min) = (range, pulse_min);
         Ok(look)
+    }
+
+    /// Whether it holds a place for as long as it is there.
+    pub(super) fn has_place(&self) -> bool {
+        self.place.is_some()
     }
 
     /// The samples.
@@ -118,13 +132,22 @@ impl From<ReadError> for Wrong {
     }
 }
 
+/// Nothing waits for the result any more.
+pub(super) fn ended() -> Error {
+    Error::Other("the decoding was ended".to_owned())
+}
+
 /// A field that is wrong, and a fragment that fits "failed to …".
 fn wrong(field: &str, cause: String) -> Wrong {
     Wrong::Asked(Error::Invalid((field.to_owned(), cause)))
 }
 
 /// The analog channel as logic: high from the first value on, low up to the second one.
-fn as_logic(reader: &Reader, (high, low): (f64, f64)) -> Result<Vec<u8>, Wrong> {
+fn as_logic(
+    reader: &Reader,
+    (high, low): (f64, f64),
+    go_on: &dyn Fn() -> bool,
+) -> Result<Vec<u8>, Wrong> {
     let channels = reader.record().channels.iter();
     let Some(channel) = channels.clone().find(|channel| channel.la.is_none()) else {
         let cause = "read an analog channel as logic: the capture has none".to_owned();
@@ -137,9 +160,10 @@ fn as_logic(reader: &Reader, (high, low): (f64, f64)) -> Result<Vec<u8>, Wrong> 
     };
     reader
         .analog()?
-        .as_logic(level)
+        .as_logic(level, go_on)
         .map_err(|error| match error {
             ThresholdError::Damaged(error) => Wrong::Read(ReadError::Analog(error)),
+            ThresholdError::Ended => Wrong::Asked(ended()),
             ThresholdError::TooLong { .. } | ThresholdError::Encoder(_) => {
                 wrong("threshold", error.to_string())
             }
