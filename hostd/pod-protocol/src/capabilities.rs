@@ -32,6 +32,9 @@ pub const CAPTURE_DUAL: &str = "capture_dual";
 /// The feature of a pod that keeps samples before a trigger.
 pub const CAPTURE_PRE: &str = "capture_pre";
 
+/// The feature of a pod that sends a logic capture while it is taken, so that its memory does not bound it.
+pub const CAPTURE_STREAM: &str = "capture_stream";
+
 /// Why a bench refuses to capture both from one instant.
 pub const TWO_INSTRUMENTS: &str = "the logic channels and the analog input of this bench are two instruments, which sample \
     nothing from one instant: capture one after the other, or name the driver of one instrument that has both in `logic` \
@@ -75,6 +78,8 @@ pub struct Capabilities {
     pub capture_trigger: Option<bool>,
     /// Captures can have samples before their trigger.
     pub capture_pre_samples: Option<bool>,
+    /// Logic captures can be longer than its memory.
+    pub capture_stream: Option<bool>,
     /// Triggers can be pulses by their length.
     pub trigger_pulse: Option<bool>,
     /// Triggers can be patterns of several channels.
@@ -157,6 +162,7 @@ impl Capabilities {
                 .or_else(|| told("la_max_samples")),
             capture_trigger: has(&[ConditionKind::Edge.capability()]),
             capture_pre_samples: has(&[CAPTURE_PRE]),
+            capture_stream: has(&[CAPTURE_STREAM]),
             trigger_pulse: has(&[ConditionKind::Pulse.capability()]),
             trigger_pattern: has(&[ConditionKind::Pattern.capability()]),
             trigger_level: has(&[ConditionKind::Level.capability()]),

@@ -13,7 +13,10 @@ pub use matcher::Matcher;
 pub use trigger::{Condition, ConditionError, ConditionKind, Edge, Length, Trigger};
 
 use crate::chunk::raw;
-use crate::rates;
+use crate::{LA_SAMPLES_MAX, rates};
+
+/// The field that asks for samples while they are taken.
+pub const STREAM: &str = "stream";
 
 /// The field that asks for samples before the trigger.
 pub const PRE_SAMPLES: &str = "pre_samples";
@@ -137,7 +140,13 @@ impl CaptureRequest {
                 "adc_rate_mhz": rate_mhz, "enc": "b64"}),
             Self::La {
                 samples, rate_mhz, ..
-            } => json!({"cmd": "la_capture", "samples": samples, "sample_rate_mhz": rate_mhz}),
+            } => match self.is_streamed() {
+                false => {
+                    json!({"cmd": "la_capture", "samples": samples, "sample_rate_mhz": rate_mhz})
+                }
+                true => json!({"cmd": "la_capture", "samples": samples,
+                    "sample_rate_mhz": rate_mhz, STREAM: true}),
+            },
             Self::Dual {
                 adc_samples,
                 adc_rate_mhz,
@@ -197,6 +206,11 @@ impl CaptureRequest {
                 ..
             } => (*adc_samples, *la_samples),
         }
+    }
+
+    /// Whether it is longer than a pod's memory, and so is sent while it is taken.
+    pub fn is_streamed(&self) -> bool {
+        matches!(self, Self::La { samples, .. } if *samples > LA_SAMPLES_MAX)
     }
 
     /// How many of its samples it wants before the trigger: of the logic analyzer, or of the ADC alone.

@@ -31,6 +31,8 @@ pub struct Chunk {
     pub trigger: Option<TriggerReport>,
     /// How a capture with samples before its trigger turned out, if this packet says so.
     pub extent: Option<Extent>,
+    /// Logic samples that were lost, from one up to another, which this packet stands for.
+    pub gap: Option<(u64, u64)>,
     /// Whether another packet follows.
     pub more: bool,
 }
@@ -124,6 +126,7 @@ struct RawChunk {
     la_edges: Vec<(u64, u16)>,
     #[serde(default)]
     la_upto: u64,
+    la_gap: Option<(u64, u64)>,
     raw: Option<u64>,
     #[serde(default)]
     la_runs: bool,
@@ -172,6 +175,7 @@ pub fn parse(line: &[u8]) -> Result<CaptureLine, ChunkError> {
         adc_rate_hz: raw.adc_rate_hz.filter(positive),
         la_rate_hz: raw.la_rate_hz.filter(positive),
         trigger: raw.trigger,
+        gap: raw.la_gap,
         extent: raw.trigger_sample.map(|trigger_sample| Extent {
             trigger_sample,
             adc_samples: raw.adc_samples,

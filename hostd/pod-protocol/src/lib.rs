@@ -34,7 +34,7 @@ pub mod usb;
 pub mod verbs;
 
 pub use capabilities::{
-    AdcFit, CAPTURE_DUAL, CAPTURE_PRE, Capabilities, MissingPart, TWO_INSTRUMENTS,
+    AdcFit, CAPTURE_DUAL, CAPTURE_PRE, CAPTURE_STREAM, Capabilities, MissingPart, TWO_INSTRUMENTS,
 };
 pub use parity::{Parity, UART_PARITY};
 pub use refusal::{Refusal, RefusalKind, missing_part, no_parts, parts_in};
@@ -67,6 +67,9 @@ pub const LA_MASK: u16 = (1 << LA_CHANNELS) - 1;
 
 /// Most logic-analyzer samples of a capture without ADC (8 MiB at 2 bytes).
 pub const LA_SAMPLES_MAX: u64 = 4_194_304;
+
+/// Most logic-analyzer samples of a capture that is sent while it is taken.
+pub const LA_STREAM_SAMPLES_MAX: u64 = 1 << 32;
 
 /// Most samples, both kinds together, of a capture with one trigger for ADC and LA.
 pub const DUAL_SAMPLES_MAX: u64 = 4_192_256;

@@ -97,7 +97,8 @@ pub fn sample_rate_hz(divider: u32) -> f64 {
 
 /// When sample `index` is taken, in nanoseconds after the first.
 pub fn sample_ns(index: u64, divider: u32) -> u64 {
-    index * u64::from(divider) * 125 / 3
+    let thirds = u128::from(index) * u128::from(divider) * 125;
+    u64::try_from(thirds / 3).unwrap_or(u64::MAX)
 }
 
 /// The first sample taken at or after `ns` nanoseconds from the first.

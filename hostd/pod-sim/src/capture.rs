@@ -5,6 +5,7 @@ use std::sync::Arc;
 use pod_protocol::connection::Stream;
 
 mod read;
+mod streamed;
 
 pub(crate) use read::Read;
 
@@ -53,6 +54,11 @@ pub(crate) async fn run<S: Stream>(
             }
         }
     };
+    if let Some(part) = plan.la.filter(|_| plan.is_streamed) {
+        staged.armed = false;
+        let packets = Packets::new(client, plan.head(), packet_samples(shared, plan.encoding));
+        return streamed::run(shared, packets.releasing(hold), &plan, part, t0_ns).await;
+    }
     let end_ns = t0_ns + plan.duration_ns();
     tokio::select! {
         () = shared.pass_until(end_ns) => {}

@@ -1,5 +1,6 @@
 //! Configuration of a simulated pod: its board, what is wired to it, and what goes wrong.
 
+use pod_protocol::LA_SAMPLES_MAX;
 use pod_protocol::connection::TLS_PORT;
 
 use super::{AnalogSource, Board, Fault, Firmware, Playback, RailConfig, TargetConfig};
@@ -40,6 +41,8 @@ pub struct SimConfig {
     pub target: Option<TargetConfig>,
     /// Maximum number of samples in a packet, at most [`PACKET_SAMPLES_MAX`].
     pub packet_samples: u32,
+    /// Samples that a capture which is sent while it is taken may be behind, before it loses some.
+    pub stream_samples: u64,
     /// The firmware version that it announces.
     pub firmware: Firmware,
     /// What goes wrong, counted from its start.
@@ -68,6 +71,7 @@ impl Default for SimConfig {
             spi_flash: None,
             target: None,
             packet_samples: REAL_PACKET_SAMPLES,
+            stream_samples: LA_SAMPLES_MAX,
             firmware: Firmware::CURRENT,
             faults: Vec::new(),
             flash_kb: 2048,

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use pod_protocol::CAPTURE_PRE;
 use pod_protocol::capture::ConditionKind;
 use pod_protocol::chunk::raw;
+use pod_protocol::{CAPTURE_PRE, CAPTURE_STREAM};
 
 /// A firmware version. Below [`CURRENT`](Self::CURRENT) the pod lacks what came later: its
 /// capabilities do not include it and its commands are unknown.
@@ -31,6 +31,7 @@ const ARRIVALS: [Arrival; 7] = [
             "cal_dmm",
             raw::CAPABILITY,
             CAPTURE_PRE,
+            CAPTURE_STREAM,
             ConditionKind::Pulse.capability(),
             ConditionKind::Pattern.capability(),
             ConditionKind::Level.capability(),

@@ -294,6 +294,8 @@ pub(crate) struct LaRender {
     t0_ns: u64,
     divider: u32,
     word: Option<u16>,
+    /// The sample of the first edge.
+    first: u64,
 }
 
 impl LaRender {
@@ -303,16 +305,25 @@ impl LaRender {
             t0_ns,
             divider,
             word: None,
+            first: 0,
         }
     }
 
-    /// Edges of the samples from the end of the last call to `to`. The very first edge is at 0.
+    /// The same from a later sample on: the levels are those from its instant on.
+    pub(crate) fn since(levels: Levels, t0_ns: u64, divider: u32, first: u64) -> Self {
+        Self {
+            first,
+            ..Self::new(levels, t0_ns, divider)
+        }
+    }
+
+    /// Edges of the samples from the end of the last call to `to`. The very first edge is at the first sample.
     pub(crate) fn advance(&mut self, to: u64) -> Vec<(u64, u16)> {
         let mut edges = Vec::new();
         if self.word.is_none() && to > 0 {
             let word = self.levels.word();
             self.word = Some(word);
-            edges.push((0, word));
+            edges.push((self.first, word));
         }
         // A change after this instant is seen only by sample `to` or later.
         let last_ns = match to {

@@ -51,6 +51,13 @@ impl Packet {
         packet
     }
 
+    /// LA samples that were lost.
+    pub(crate) fn gap(range: Range<u64>) -> Self {
+        let mut packet = Self::la(&[], range.end);
+        packet.field("la_gap", &[range.start, range.end]);
+        packet
+    }
+
     /// LA samples as bytes: runs or words, whichever is shorter. `word` is that of the first sample, and `edges` has the
     /// changes after it.
     pub(crate) fn la_raw(word: u16, edges: &[(u64, u16)], range: Range<u64>) -> Self {
@@ -144,6 +151,18 @@ impl<'a, S: Stream> Packets<'a, S> {
     /// Maximum number of samples in a packet.
     pub(crate) fn samples(&self) -> u64 {
         self.samples
+    }
+
+    /// Sends what was collected.
+    pub(crate) async fn flush(&mut self) -> Result<(), Gone> {
+        self.client.write_raw(&self.waiting).await?;
+        self.waiting.clear();
+        Ok(())
+    }
+
+    /// Ends when the client closes.
+    pub(crate) async fn closed(&mut self) {
+        self.client.closed().await;
     }
 
     pub(crate) async fn send(&mut self, mut packet: Packet, last: bool) -> Result<(), Gone> {

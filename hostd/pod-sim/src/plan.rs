@@ -1,10 +1,10 @@
 //! Captures as requested: the fields of the three commands, their limits and refusals.
 
-use pod_protocol::capture::{Condition, PRE_SAMPLES, Trigger};
+use pod_protocol::capture::{Condition, PRE_SAMPLES, STREAM, Trigger};
 use pod_protocol::chunk::Extent;
 use pod_protocol::{
     ADC_SINGLE_SAMPLES_MAX, CAPTURE_SECONDS_MAX, DUAL_BYTES_PER_S_MAX, DUAL_SAMPLES_MAX,
-    LA_SAMPLES_MAX, SAMPLE_BYTES, TRIGGER_TIMEOUT_MS_MAX, rates,
+    LA_SAMPLES_MAX, LA_STREAM_SAMPLES_MAX, SAMPLE_BYTES, TRIGGER_TIMEOUT_MS_MAX, rates,
 };
 use serde_json::{Value, json};
 
@@ -53,6 +53,8 @@ pub(crate) struct Plan {
     extent: Option<Extent>,
     pub(crate) stop_dac_after_us: Option<u64>,
     pub(crate) encoding: Encoding,
+    /// Whether it is sent while it is taken.
+    pub(crate) is_streamed: bool,
     /// Whether the reply names the rates; that of a single shot does not.
     tells_rates: bool,
 }
@@ -78,13 +80,22 @@ impl Plan {
         if pins.bank_mv() == 0 {
             return Err(Refuse::LaVoltageUnset);
         }
-        let samples = samples(args, "samples", LA_SAMPLES_MAX)?.unwrap_or(DEFAULT_SAMPLES);
+        let is_streamed = args.flag(STREAM)?.unwrap_or(false);
+        let limit = match is_streamed {
+            true => LA_STREAM_SAMPLES_MAX,
+            false => LA_SAMPLES_MAX,
+        };
+        let samples = samples(args, "samples", limit)?.unwrap_or(DEFAULT_SAMPLES);
         let divider = rates::la_divider(args.rate_hz("sample_rate_mhz")?, samples);
         let la = some_part(samples, divider)?;
         if la.is_none() {
             return Err(Refuse::NoSamples);
         }
-        Self::of(None, la).with_options(args)
+        Self {
+            is_streamed,
+            ..Self::of(None, la)
+        }
+        .with_options(args)
     }
 
     /// `capture_dual`: both, starting at the same instant; either count may be 0.
@@ -125,6 +136,7 @@ impl Plan {
             extent: None,
             stop_dac_after_us: None,
             encoding: Encoding::Text,
+            is_streamed: false,
             tells_rates: true,
         }
     }

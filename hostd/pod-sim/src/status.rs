@@ -2,7 +2,7 @@
 
 use pod_protocol::capture::ConditionKind;
 use pod_protocol::chunk::raw;
-use pod_protocol::{CAPTURE_PRE, Capabilities};
+use pod_protocol::{CAPTURE_PRE, CAPTURE_STREAM, Capabilities};
 use serde_json::{Map, Value, json};
 
 use super::analog::Input;
@@ -15,7 +15,7 @@ const BOARD: &str = "stm32h563";
 const FULL_SCALE_MV: u32 = 4096;
 
 /// Present on every board.
-const CAPS: [&str; 24] = [
+const CAPS: [&str; 25] = [
     "signal",
     "la",
     "gpio",
@@ -27,6 +27,7 @@ const CAPS: [&str; 24] = [
     ConditionKind::Pattern.capability(),
     ConditionKind::Level.capability(),
     CAPTURE_PRE,
+    CAPTURE_STREAM,
     "capture_b64",
     raw::CAPABILITY,
     "command",

@@ -26,6 +26,7 @@ pub(crate) struct Captured {
     pub(crate) packets: usize,
     pub(crate) trigger: bool,
     pub(crate) extent: Option<Extent>,
+    pub(crate) gaps: Vec<(u64, u64)>,
 }
 
 pub(crate) fn bench(config: SimConfig) -> Arc<SimPod> {
@@ -50,6 +51,10 @@ impl Client {
 
     pub(crate) async fn send(&mut self, request: &Value) {
         self.send_bytes(&serde_json::to_vec(request).unwrap()).await;
+    }
+
+    pub(crate) async fn skip_line(&mut self) {
+        self.lines.read().await.unwrap().expect("a packet");
     }
 
     pub(crate) async fn send_bytes(&mut self, line: &[u8]) {
@@ -114,6 +119,7 @@ impl Client {
             captured.packets += 1;
             captured.adc_rate_hz = chunk.adc_rate_hz.unwrap_or(captured.adc_rate_hz);
             captured.la_rate_hz = chunk.la_rate_hz.unwrap_or(captured.la_rate_hz);
+            captured.gaps.extend(chunk.gap);
             captured.extent = chunk.extent.or(captured.extent);
             captured.trigger |= chunk.trigger.is_some_and(|trigger| trigger.fired);
             match chunk.payload {

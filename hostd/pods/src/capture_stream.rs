@@ -113,6 +113,11 @@ impl CaptureStream {
         self.assembly.samples()
     }
 
+    /// Logic samples that the pod lost, from one up to another, in order.
+    pub fn gaps(&self) -> &[(u64, u64)] {
+        self.assembly.gaps()
+    }
+
     async fn receive(&mut self) -> Result<(), PodError> {
         let timeout = if self.started {
             self.packet_timeout

@@ -45,6 +45,26 @@ pub enum AssemblyError {
         /// Samples asked for.
         asked: u64,
     },
+    /// Samples that were lost lie elsewhere than where they are missing.
+    #[error(
+        "the pod says that samples {from} to {to} were lost, where {seen} came and {upto} follow"
+    )]
+    Gap {
+        /// The first that is said to be lost.
+        from: u64,
+        /// The first behind them.
+        to: u64,
+        /// Samples that came.
+        seen: u64,
+        /// Where the packet ends.
+        upto: u64,
+    },
+    /// Samples are lost too often.
+    #[error("the pod lost samples {limit} times; ask for a lower rate")]
+    ManyGaps {
+        /// The limit.
+        limit: usize,
+    },
     /// It says that it has other samples than can be.
     #[error(
         "the pod says that the capture has {adc_samples} analog and {la_samples} logic samples, with the trigger at \
@@ -69,6 +89,9 @@ pub enum AssemblyError {
 /// Most consecutive packets without samples.
 const EMPTY_PACKETS_MAX: u32 = 64;
 
+/// Most ranges of lost samples of one capture.
+const GAPS_MAX: usize = 4096;
+
 /// Words that are compared at once.
 const ALIKE: usize = 64;
 
@@ -83,6 +106,8 @@ pub struct Assembly {
     empty_packets: u32,
     /// Samples before the trigger that were asked for.
     pre_samples: u64,
+    /// Logic samples that were lost, in order.
+    gaps: Vec<(u64, u64)>,
 }
 
 impl Assembly {
@@ -96,7 +121,35 @@ impl Assembly {
             word: None,
             empty_packets: 0,
             pre_samples: 0,
+            gaps: Vec::new(),
         }
+    }
+
+    /// Logic samples that were lost, from one up to another, in order. They are as the one before them.
+    pub fn gaps(&self) -> &[(u64, u64)] {
+        &self.gaps
+    }
+
+    /// Notes samples that were lost.
+    fn lose(&mut self, (from, to): (u64, u64), upto: u64) -> Result<(), AssemblyError> {
+        let seen = self.la_seen;
+        if from != seen || to != upto || to <= from {
+            return Err(AssemblyError::Gap {
+                from,
+                to,
+                seen,
+                upto,
+            });
+        }
+        if let Some(last) = self.gaps.last_mut().filter(|(_, end)| *end == from) {
+            last.1 = to;
+            return Ok(());
+        }
+        if self.gaps.len() == GAPS_MAX {
+            return Err(AssemblyError::ManyGaps { limit: GAPS_MAX });
+        }
+        self.gaps.push((from, to));
+        Ok(())
     }
 
     /// The same with so many samples before the trigger, or fewer if the pod says so.
@@ -148,6 +201,13 @@ impl Assembly {
     pub fn push(&mut self, chunk: Chunk) -> Result<Vec<Frame>, AssemblyError> {
         if let Some(extent) = chunk.extent {
             self.begin(extent)?;
+        }
+        if let Some(gap) = chunk.gap {
+            let upto = match &chunk.payload {
+                Payload::Edges { upto, .. } => *upto,
+                _ => 0,
+            };
+            self.lose(gap, upto)?;
         }
         let seen = self.adc_seen + self.la_seen;
         let frames = match chunk.payload {

@@ -2,7 +2,7 @@
 
 use super::{CaptureRequest, Condition, Length, PRE_SAMPLES, Trigger};
 use crate::{
-    CAPTURE_SECONDS_MAX, DUAL_SAMPLES_MAX, LA_CHANNELS, LA_MASK, LA_SAMPLES_MAX,
+    CAPTURE_SECONDS_MAX, DUAL_SAMPLES_MAX, LA_CHANNELS, LA_MASK, LA_STREAM_SAMPLES_MAX,
     MEASURE_SAMPLES_MAX, TRIGGER_NS_MAX, TRIGGER_TIMEOUT_MS_MAX, rates,
 };
 
@@ -76,7 +76,7 @@ impl CaptureRequest {
             Self::La {
                 samples, rate_mhz, ..
             } => {
-                count("samples", *samples, 1, LA_SAMPLES_MAX)?;
+                count("samples", *samples, 1, LA_STREAM_SAMPLES_MAX)?;
                 positive("rate_mhz", *rate_mhz)?;
             }
             Self::Dual {

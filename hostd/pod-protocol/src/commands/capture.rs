@@ -132,6 +132,16 @@ const DUAL: &[Field] = &[
     PRE,
 ];
 
+const STREAM: Field = Field::flag(
+    crate::capture::STREAM,
+    "the samples come while they are taken, up to 4,294,967,296 of them, from pods with `capture_stream`",
+);
+const GAP: Out = Out::new(
+    "la_gap",
+    Shape::Ints,
+    "`[from, to]`: samples of that range were lost, since the link was too slow; `la_upto` is `to`",
+)
+.when("with `stream`");
 const RAW: Out = Out::int(
     "raw",
     "bytes of samples after this line, at most 65536: counts or words of 16 bits, little-endian",
@@ -192,7 +202,7 @@ pub(super) const GROUP: Group = Group {
     commands: &[
         Command::new("la_capture", Tier::Read, "Captures all logic channels, whoever owns them.")
             .gates(&[Gate::LaVoltage, Gate::CaptureHardware])
-            .chunks(&[LA_RATE, LA, LA_EDGES, LA_UPTO, RAW, LA_RUNS, TRIGGER_SAMPLE, ADC_SAMPLES, LA_SAMPLES, FIRED])
+            .chunks(&[LA_RATE, LA, LA_EDGES, LA_UPTO, RAW, LA_RUNS, TRIGGER_SAMPLE, ADC_SAMPLES, LA_SAMPLES, GAP, FIRED])
             .waits(&["trigger_timeout_ms"])
             .fields(&[
                 Field::int("samples", 1, 4_194_304, "how many").or("256"),
@@ -202,6 +212,7 @@ pub(super) const GROUP: Group = Group {
                 TRIGGER,
                 TIMEOUT,
                 PRE,
+                STREAM,
             ])
             .denials(&[
                 TIMED_OUT,
@@ -210,6 +221,7 @@ pub(super) const GROUP: Group = Group {
             .examples(&[
                 Example::new(r#"{"cmd":"la_capture","samples":300,"sample_rate_mhz":1.0}"#),
                 Example::new(r#"{"cmd":"la_capture","samples":300,"enc":"raw"}"#),
+                Example::new(r#"{"cmd":"la_capture","samples":300,"stream":true}"#),
                 Example::new(r#"{"cmd":"la_capture","trigger":{"la":14,"edge":"low"},"trigger_timeout_ms":1000}"#),
                 Example::new(r#"{"cmd":"la_capture","samples":300,"pre_samples":100,"trigger":{"la":14,"level":"low","for_ns":20000},"trigger_timeout_ms":1000}"#),
                 Example::new(r#"{"cmd":"la_capture","samples":300,"trigger":{"mask":8192,"word":0},"trigger_timeout_ms":1000}"#),

@@ -387,6 +387,65 @@ async fn a_trigger_can_be_a_pulse_a_pattern_or_a_level_for_a_time() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_long_capture_comes_while_it_is_taken() {
+    for enc in ["raw", "text"] {
+        let pod = bench(SimConfig {
+            packet_samples: 16_384,
+            ..pulsing()
+        });
+        let mut client = Client::new(&pod).await;
+        let before = Instant::now();
+        client
+            .send(
+                &json!({"cmd": "la_capture", "samples": 5_000_000, "sample_rate_mhz": 1.0,
+                "stream": true, "enc": enc}),
+            )
+            .await;
+        if enc == "text" {
+            // It says that nothing is high yet.
+            client.skip_line().await;
+            assert!(before.elapsed() < Duration::from_millis(200));
+        }
+        let captured = client.captured().await.unwrap();
+        assert_eq!(before.elapsed().as_secs(), 5);
+        assert_eq!((captured.words.len(), captured.gaps.len()), (5_000_000, 0));
+        // A pulse of 1 ms each second.
+        let high = captured.words.iter().filter(|word| **word == 2).count();
+        assert_eq!((high, rises(&captured.words, 2).len()), (5_000, 5));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_slow_link_loses_is_said() {
+    let pod = bench(SimConfig {
+        stream_samples: 200_000,
+        faults: vec!["slow=2000B/s".parse().unwrap()],
+        ..pulsing()
+    });
+    let mut client = Client::new(&pod).await;
+    let captured = client
+        .capture(
+            json!({"cmd": "la_capture", "samples": 2_000_000, "sample_rate_mhz": 1.0,
+            "stream": true}),
+        )
+        .await;
+    assert_eq!(captured.words.len(), 2_000_000);
+    assert!(!captured.gaps.is_empty());
+    let mut end = 0;
+    for (from, to) in &captured.gaps {
+        assert!(end < *from && from < to && *to < 2_000_000, "{from}..{to}");
+        end = *to;
+        let (from, to) = (
+            usize::try_from(*from).unwrap(),
+            usize::try_from(*to).unwrap(),
+        );
+        // Nothing is made up: the levels stay as they were.
+        let last = captured.words[from - 1];
+        assert!(captured.words[from..to].iter().all(|word| *word == last));
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_trigger_that_does_not_come_times_out_and_leaves_the_pod_free() {
     let pod = bench(SimConfig::default());
     let mut client = Client::new(&pod).await;

@@ -15,6 +15,7 @@ fn packet(payload: Payload, more: bool) -> Chunk {
         la_rate_hz: None,
         trigger: None,
         extent: None,
+        gap: None,
         more,
     }
 }
@@ -217,4 +218,47 @@ fn a_capture_is_no_shorter_than_its_trigger_says() {
     let mut late = edges(&[], 2, true);
     late.extent = Some(extent(1, 0, 7));
     assert!(assembly.push(late).is_err());
+}
+
+fn gap(from: u64, to: u64, upto: u64) -> Chunk {
+    let mut packet = edges(&[], upto, true);
+    packet.gap = Some((from, to));
+    packet
+}
+
+#[test]
+fn samples_that_were_lost_are_a_gap() {
+    let mut assembly = Assembly::new((0, 100));
+    assembly.push(edges(&[(0, 5)], 10, true)).unwrap();
+    assert_eq!(assembly.push(gap(10, 40, 40)).unwrap(), [la(&[], 40)]);
+    // What follows at once is one gap.
+    assembly.push(gap(40, 50, 50)).unwrap();
+    assembly.push(edges(&[(50, 6)], 60, true)).unwrap();
+    assembly.push(gap(60, 61, 61)).unwrap();
+    assembly.push(edges(&[], 100, false)).unwrap();
+    assert_eq!(assembly.gaps(), [(10, 50), (60, 61)]);
+}
+
+#[test]
+fn a_gap_lies_between_what_came_and_what_comes() {
+    for wrong in [
+        gap(9, 40, 40),
+        gap(11, 40, 40),
+        gap(10, 40, 41),
+        gap(10, 10, 10),
+    ] {
+        let mut assembly = Assembly::new((0, 100));
+        assembly.push(edges(&[(0, 5)], 10, true)).unwrap();
+        let error = assembly.push(wrong).unwrap_err();
+        assert!(matches!(error, AssemblyError::Gap { .. }), "{error}");
+    }
+    let mut assembly = Assembly::new((0, 1 << 20));
+    assembly.push(edges(&[(0, 5)], 1, true)).unwrap();
+    let many = (0..).map(|at| {
+        let from = 1 + 2 * at;
+        let lost = assembly.push(gap(from, from + 1, from + 1));
+        lost.and_then(|_| assembly.push(edges(&[], from + 2, true)))
+    });
+    let error = { many }.find_map(Result::err).unwrap();
+    assert!(matches!(error, AssemblyError::ManyGaps { .. }), "{error}");
 }

@@ -83,6 +83,7 @@ fn everything_within_its_bounds_passes() {
     for request in [
         la(1, 12.0),
         la(4_194_304, 1.0),
+        la(1 << 32, 3.0),
         dual(0, 4_192_256),
         dual(4_192_256, 0),
         dual(4_000_000, 192_256),
@@ -102,8 +103,8 @@ fn everything_within_its_bounds_passes() {
 #[test]
 fn what_is_out_of_bounds_is_named_with_its_bound() {
     for (request, names) in [
-        (la(0, 1.0), "`samples` must be 1 to 4194304, not 0"),
-        (la(u64::MAX, 1.0), "`samples` must be 1 to 4194304"),
+        (la(0, 1.0), "`samples` must be 1 to 4294967296, not 0"),
+        (la(u64::MAX, 1.0), "`samples` must be 1 to 4294967296"),
         (la(10, 0.0), "`rate_mhz`"),
         (la(10, f64::NAN), "`rate_mhz`"),
         (la(10, f64::INFINITY), "`rate_mhz`"),

@@ -10,6 +10,8 @@ use super::{all, ask, assert_none, examples, full_bench, parsed, refusal};
 /// Fields that no example shows, since more than requests is needed to see them.
 const UNSEEN: &[(&str, &str)] = &[
     ("adc_read", "offset_mv"),
+    // Only a link that is too slow shows it.
+    ("la_capture", "la_gap"),
     // Only the cloud and the USB port set them.
     ("cloud_ca", "certs[].sha256"),
     ("cloud_ca", "certs[].subject"),
