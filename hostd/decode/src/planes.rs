@@ -12,7 +12,49 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(not(target_arch = "x86_64"))]
+mod avx2 {
+    //! No CPU here has it.
+
+    use super::Work;
+
+    /// There is none.
+    #[derive(Clone, Copy, Debug)]
+    pub(crate) enum Fast {}
+
+    impl Fast {
+        pub(crate) fn detect() -> Option<Self> {
+            None
+        }
+
+        pub(crate) fn planes(self, _: &[u8], _: usize, _: &mut [u64; 64]) -> bool {
+            match self {}
+        }
+
+        pub(crate) fn run<W: Work>(self, _: W) -> W::Out {
+            match self {}
+        }
+    }
+}
 mod portable;
+
+pub(crate) use avx2::Fast;
+
+/// Work that is quicker with the instructions of a newer CPU. Implementations mark the method `#[inline(always)]`, and all that
+/// it calls, so that they are compiled with the instruction set of the caller.
+pub(crate) trait Work {
+    type Out;
+
+    fn run(self) -> Self::Out;
+}
+
+/// Does work in the quickest way that there is.
+pub(crate) fn work<W: Work>(fast: Option<Fast>, work: W) -> W::Out {
+    match fast {
+        Some(fast) => fast.run(work),
+        None => work.run(),
+    }
+}
 
 /// Samples in a full block.
 pub(crate) const BLOCK: usize = 64;

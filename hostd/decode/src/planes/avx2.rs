@@ -7,11 +7,12 @@
 
 #![allow(unsafe_code, reason = "intrinsics; the CPU is asked before they run")]
 
-use super::{BLOCK, Block, Kernel, LANES, Taps, portable};
+use super::{BLOCK, Block, Kernel, LANES, Taps, Work, portable};
 use std::arch::x86_64::{
-    __m128i, __m256i, _mm_cvtsi32_si128, _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_or_si256,
-    _mm256_packs_epi16, _mm256_permute4x64_epi64, _mm256_set1_epi16, _mm256_setzero_si256,
-    _mm256_sll_epi16, _mm256_testz_si256, _mm256_xor_si256,
+    __m128i, __m256i, _mm_cvtsi32_si128, _mm256_add_epi8, _mm256_and_si256, _mm256_loadu_si256,
+    _mm256_movemask_epi8, _mm256_or_si256, _mm256_packs_epi16, _mm256_packus_epi16,
+    _mm256_permute4x64_epi64, _mm256_set1_epi16, _mm256_setzero_si256, _mm256_sll_epi16,
+    _mm256_srli_epi16, _mm256_testz_si256, _mm256_xor_si256,
 };
 
 /// Shifting a 16-bit element this far leaves zero: the plane of a lane that is not connected.
@@ -253,5 +254,117 @@ unsafe fn run_u16<K: Kernel>(raw: &[u8], taps: &Taps, at: u64, kernel: &mut K) {
             shifts: shifts(taps, 15),
         };
         run_blocks::<{ BLOCK * 2 }, K>(raw, taps, at, kernel, block);
+    }
+}
+
+/// This CPU has the features that this module uses.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fast(());
+
+impl Fast {
+    /// Looks whether it has.
+    pub(crate) fn detect() -> Option<Self> {
+        is_available().then_some(Self(()))
+    }
+
+    /// Levels of all channels in 64 samples of one or two bytes: a word for each, sample 0 in the lowest bit. False, and
+    /// nothing is done, for samples of other sizes.
+    #[inline(always)]
+    pub(crate) fn planes(self, raw: &[u8], unit: usize, planes: &mut [u64; 64]) -> bool {
+        if unit == 1
+            && let Ok(raw) = raw.try_into()
+        {
+            // SAFETY: there is a `Fast` only where the CPU has the features.
+            unsafe { planes_u8(raw, planes) };
+            return true;
+        }
+        if unit == 2
+            && let Ok(raw) = raw.try_into()
+        {
+            // SAFETY: likewise.
+            unsafe { planes_u16(raw, planes) };
+            return true;
+        }
+        false
+    }
+
+    /// Does work whose code is compiled with these features.
+    pub(crate) fn run<W: Work>(self, work: W) -> W::Out {
+        // SAFETY: there is a `Fast` only where the CPU has the features.
+        unsafe { run_work(work) }
+    }
+}
+
+/// # Safety
+/// Needs the features it enables.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn run_work<W: Work>(work: W) -> W::Out {
+    work.run()
+}
+
+/// # Safety
+/// Needs the features it enables.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+unsafe fn planes_u8(raw: &[u8; BLOCK], planes: &mut [u64; 64]) {
+    // SAFETY: AVX2 is enabled here; see `load` for the offsets.
+    unsafe { bits(load(raw, 0), load(raw, 32), &mut planes[..8]) };
+}
+
+/// # Safety
+/// Needs the features it enables.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+unsafe fn planes_u16(raw: &[u8; BLOCK * 2], planes: &mut [u64; 64]) {
+    // SAFETY: AVX2 is enabled here; see `load` for the offsets.
+    unsafe {
+        let [a, b, c, d] = [load(raw, 0), load(raw, 32), load(raw, 64), load(raw, 96)];
+        let (low, high) = planes.split_at_mut(8);
+        bits(low_bytes(a, b), low_bytes(c, d), low);
+        bits(high_bytes(a, b), high_bytes(c, d), &mut high[..8]);
+    }
+}
+
+/// The bits of 64 bytes: a word for each of the eight.
+///
+/// # Safety
+/// Needs AVX2.
+#[inline(always)]
+unsafe fn bits(first: __m256i, second: __m256i, planes: &mut [u64]) {
+    let (mut first, mut second) = (first, second);
+    for plane in planes.iter_mut().rev() {
+        // SAFETY: the caller guarantees AVX2. Adding a byte to itself brings its next bit to the top.
+        unsafe {
+            *plane = mask(first) | mask(second) << 32;
+            first = _mm256_add_epi8(first, first);
+            second = _mm256_add_epi8(second, second);
+        }
+    }
+}
+
+/// The low bytes of 32 two-byte samples.
+///
+/// # Safety
+/// Needs AVX2.
+#[inline(always)]
+unsafe fn low_bytes(low: __m256i, high: __m256i) -> __m256i {
+    // SAFETY: the caller guarantees AVX2. The permutation undoes the lane order of the pack.
+    unsafe {
+        let byte = _mm256_set1_epi16(0xff);
+        let packed = _mm256_packus_epi16(_mm256_and_si256(low, byte), _mm256_and_si256(high, byte));
+        _mm256_permute4x64_epi64::<0b11_01_10_00>(packed)
+    }
+}
+
+/// The high bytes of 32 two-byte samples.
+///
+/// # Safety
+/// Needs AVX2.
+#[inline(always)]
+unsafe fn high_bytes(low: __m256i, high: __m256i) -> __m256i {
+    // SAFETY: the caller guarantees AVX2. The permutation undoes the lane order of the pack.
+    unsafe {
+        let packed = _mm256_packus_epi16(_mm256_srli_epi16::<8>(low), _mm256_srli_epi16::<8>(high));
+        _mm256_permute4x64_epi64::<0b11_01_10_00>(packed)
     }
 }

@@ -1,5 +1,6 @@
 //! Toggles as distances: varints, the first one from the first sample on, each further one from the toggle before it.
 
+use crate::planes::Work;
 use crate::varint;
 
 /// No distance within a block needs a longer varint.
@@ -8,24 +9,86 @@ pub(super) const BYTES_MAX: usize = 3;
 /// Distances below this take one byte.
 const ONE_BYTE: u32 = 0x80;
 
-/// Appends the distances of toggles: a bit for each sample.
-pub(super) fn push(toggles: &[u64], out: &mut Vec<u8>) {
-    let mut last = 0;
-    let mut base = 0;
-    for word in toggles {
-        let mut word = *word;
-        while word != 0 {
-            let at = base + word.trailing_zeros();
-            let distance = at - last;
-            if distance < ONE_BYTE {
-                out.push(distance.to_le_bytes()[0]);
-            } else {
+/// Toggles of a word that are taken without a look at how many there are.
+const AT_ONCE: usize = 4;
+
+/// Finds toggles in a bitmap, a bit for each sample.
+pub(super) struct Find<'a> {
+    pub(super) toggles: &'a [u64],
+    /// Where they are, ascending, and whatever was there behind them.
+    pub(super) found: &'a mut Vec<u32>,
+    /// It gives up soon after so many.
+    pub(super) most: usize,
+}
+
+impl Work for Find<'_> {
+    /// How many were found.
+    type Out = usize;
+
+    #[inline(always)]
+    fn run(self) -> usize {
+        let Self {
+            toggles,
+            found,
+            most,
+        } = self;
+        // Room for all of a word behind the most that are wanted.
+        let room = most.min(toggles.len() * 64) + 64 + AT_ONCE;
+        if found.len() < room {
+            found.resize(room, 0);
+        }
+        let mut count = 0;
+        let mut base = 0;
+        for word in toggles {
+            let mut word = *word;
+            if word != 0 {
+                let end = count + word.count_ones() as usize;
+                // How many there are is a matter of chance: nothing branches on it.
+                for place in &mut found[count..count + AT_ONCE] {
+                    *place = base + word.trailing_zeros();
+                    word &= word.wrapping_sub(1);
+                }
+                let mut at = count + AT_ONCE;
+                while word != 0 {
+                    found[at] = base + word.trailing_zeros();
+                    word &= word - 1;
+                    at += 1;
+                }
+                count = end;
+                if count > most {
+                    break;
+                }
+            }
+            base += u64::BITS;
+        }
+        count
+    }
+}
+
+/// Appends the distances of toggles, the first one from `from` on.
+pub(super) fn push(toggles: &[u32], from: u32, out: &mut Vec<u8>) {
+    let mut last = from;
+    let (eights, rest) = toggles.as_chunks::<8>();
+    for eight in eights {
+        let mut distances = [0; 8];
+        let mut before = last;
+        for (distance, &at) in distances.iter_mut().zip(eight) {
+            *distance = at - before;
+            before = at;
+        }
+        let all = distances.iter().fold(0, |all, distance| all | distance);
+        if all < ONE_BYTE {
+            out.extend_from_slice(&distances.map(|distance| distance.to_le_bytes()[0]));
+        } else {
+            for distance in distances {
                 varint::push(out, distance.into());
             }
-            last = at;
-            word &= word - 1;
         }
-        base += u64::BITS;
+        last = before;
+    }
+    for &at in rest {
+        varint::push(out, (at - last).into());
+        last = at;
     }
 }
 
@@ -146,8 +209,16 @@ mod tests {
             let expected: Vec<u32> = (0..1 << 20)
                 .filter(|at| toggles[(at / 64) as usize] >> (at % 64) & 1 != 0)
                 .collect();
+            let mut places = vec![3; 5];
+            let find = Find {
+                toggles: &toggles,
+                found: &mut places,
+                most: usize::MAX,
+            };
+            let count = find.run();
+            assert_eq!(places[..count], expected);
             let mut plain = Vec::new();
-            push(&toggles, &mut plain);
+            push(&places[..count], 0, &mut plain);
             let mut found = vec![7];
             assert_eq!(add(&plain, 5, u32::MAX, &mut found), Some(expected.len()));
             assert!(

@@ -6,6 +6,7 @@ use super::packer::Packer;
 use super::{BLOCK_SAMPLES, CHANNELS_MAX};
 use crate::changes::{each_change, is_unchanged, word};
 use crate::container::{ContainerWriter, Content};
+use crate::planes::{Fast, Work, work};
 use crate::pyramid::LogicPyramid;
 use std::convert::Infallible;
 
@@ -63,6 +64,7 @@ pub struct Encoder {
     packer: Packer,
     noting: Noting,
     pyramid: Option<LogicPyramid>,
+    fast: Option<Fast>,
     mask: u64,
     /// One bitmap per channel.
     toggles: Vec<Vec<u64>>,
@@ -98,6 +100,7 @@ impl Encoder {
             packer: Packer::new(channels),
             noting: Noting::default(),
             pyramid: None,
+            fast: Fast::detect(),
             mask: u64::MAX >> (CHANNELS_MAX - channels),
             toggles: vec![vec![0; BLOCK_WORDS]; channels],
             start: 0,
@@ -175,15 +178,21 @@ impl Encoder {
         let samples = usize::try_from(whole).expect("a group is short");
         let (head, rest) = raw.split_at((samples * unit).min(raw.len()));
         self.push_few(head, unit);
-        let groups = rest.chunks_exact(GROUP * unit);
-        let tail = groups.remainder();
-        for group in groups {
-            self.push_group(group, unit);
-        }
+        let (groups, tail) = rest.split_at(rest.len() / (GROUP * unit) * (GROUP * unit));
+        let fast = self.fast;
+        work(
+            fast,
+            Groups {
+                encoder: self,
+                raw: groups,
+                unit,
+            },
+        );
         self.push_few(tail, unit);
     }
 
     /// Takes 64 samples, of which the first one is a multiple of 64.
+    #[inline(always)]
     fn push_group(&mut self, group: &[u8], unit: usize) {
         let last = self.last.unwrap_or_default();
         let upto = self.at + GROUP as u64;
@@ -191,7 +200,7 @@ impl Encoder {
             return self.hold(upto);
         }
         let mut planes = [0; CHANNELS_MAX];
-        group::planes(group, unit, &mut planes);
+        group::planes(self.fast, group, unit, &mut planes);
         let index = (self.at - self.start) / GROUP as u64;
         let index = usize::try_from(index).expect("a block is short");
         let channels = self.toggles.iter_mut().zip(&planes).enumerate();
@@ -300,5 +309,23 @@ impl Encoder {
         }
         self.start = end;
         self.levels = self.last.unwrap_or(0);
+    }
+}
+
+/// Whole groups of 64 samples on their way into an encoder.
+struct Groups<'e, 'r> {
+    encoder: &'e mut Encoder,
+    raw: &'r [u8],
+    unit: usize,
+}
+
+impl Work for Groups<'_, '_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for group in self.raw.chunks_exact(GROUP * self.unit) {
+            self.encoder.push_group(group, self.unit);
+        }
     }
 }

@@ -1,4 +1,6 @@
-//! 64 samples turned into a word for each channel, with shifts and masks alone.
+//! 64 samples turned into a word for each channel: with shifts and masks alone, where the CPU has nothing better.
+
+use crate::planes::Fast;
 
 /// Samples of a group.
 pub(super) const GROUP: usize = 64;
@@ -8,8 +10,16 @@ const EIGHT: usize = 8;
 
 /// Levels of all channels in 64 samples of `unit` bytes (1..=8), little-endian: a word for each, sample 0 in the lowest bit.
 /// Words of channels past the last bit of a sample are not changed.
-#[inline]
-pub(super) fn planes(raw: &[u8], unit: usize, planes: &mut [u64; 64]) {
+#[inline(always)]
+pub(super) fn planes(fast: Option<Fast>, raw: &[u8], unit: usize, planes: &mut [u64; 64]) {
+    if fast.is_some_and(|fast| fast.planes(raw, unit, planes)) {
+        return;
+    }
+    portable(raw, unit, planes);
+}
+
+#[inline(never)]
+fn portable(raw: &[u8], unit: usize, planes: &mut [u64; 64]) {
     match unit {
         1 => turn::<1>(raw, planes),
         2 => turn::<2>(raw, planes),
@@ -95,17 +105,19 @@ mod tests {
         };
         for unit in 1..=8 {
             let raw: Vec<u8> = (0..GROUP * unit).map(|_| byte()).collect();
-            let mut found = [u64::MAX; 64];
-            planes(&raw, unit, &mut found);
-            for (channel, plane) in found.iter().enumerate() {
-                for sample in 0..GROUP {
-                    let expected = channel >= unit * 8
-                        || raw[sample * unit + channel / 8] >> (channel % 8) & 1 != 0;
-                    assert_eq!(
-                        plane >> sample & 1 != 0,
-                        expected,
-                        "{unit} {channel} {sample}"
-                    );
+            for fast in [Fast::detect(), None] {
+                let mut found = [u64::MAX; 64];
+                planes(fast, &raw, unit, &mut found);
+                for (channel, plane) in found.iter().enumerate() {
+                    for sample in 0..GROUP {
+                        let expected = channel >= unit * 8
+                            || raw[sample * unit + channel / 8] >> (channel % 8) & 1 != 0;
+                        assert_eq!(
+                            plane >> sample & 1 != 0,
+                            expected,
+                            "{unit} {channel} {sample}"
+                        );
+                    }
                 }
             }
         }

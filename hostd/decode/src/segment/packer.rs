@@ -4,6 +4,7 @@ use super::frame::Framer;
 use super::pack::{PARTS_LOG2_MAX, PARTS_OF_DISTANCES, PARTS_OF_LEVELS, RESTS, SHARED};
 use super::{BLOCK_SAMPLES, PACK_BLOCKS_MAX, distances};
 use crate::container::ContainerWriter;
+use crate::planes::{Fast, work};
 use crate::varint;
 
 /// A channel with more than one toggle per this many samples is stored as a plane: unpacking its distances would take longer
@@ -77,6 +78,9 @@ pub(super) struct Packer {
     samples: u32,
     rows: Vec<Row>,
     framer: Framer,
+    fast: Option<Fast>,
+    /// Where the channel at hand toggles, and where others did.
+    found: Vec<u32>,
     plain: Vec<u8>,
 }
 
@@ -90,6 +94,8 @@ impl Packer {
             samples: 0,
             rows,
             framer: Framer::new(),
+            fast: Fast::detect(),
+            found: Vec::new(),
             plain: Vec::new(),
         }
     }
@@ -104,77 +110,98 @@ impl Packer {
         let words = samples.div_ceil(u64::BITS) as usize;
         let mut counts = Vec::with_capacity(toggles.len());
         for (channel, toggles) in toggles.iter().enumerate() {
-            let toggles = &toggles[..words];
-            let count = count(toggles);
             let level = levels >> channel & 1 != 0;
-            self.push_channel(channel, (level, count), samples, toggles);
-            counts.push(count);
+            counts.push(self.push_channel(channel, level, samples, &toggles[..words]));
         }
         self.samples += samples;
         counts
     }
 
-    fn push_channel(
-        &mut self,
-        channel: usize,
-        (level, count): (bool, u32),
-        samples: u32,
-        toggles: &[u64],
-    ) {
+    /// Adds what a channel has in a block; returns how many toggles that is.
+    fn push_channel(&mut self, channel: usize, level: bool, samples: u32, toggles: &[u64]) -> u32 {
+        let most = samples / DENSE;
+        let find = distances::Find {
+            toggles,
+            found: &mut self.found,
+            most: most as usize,
+        };
+        let count = work(self.fast, find);
         let row = &mut self.rows[channel];
         row.samples += u64::from(samples);
         let mut piece = |form: u64, value: u64| {
             let piece = value << 3 | form << 1 | u64::from(level);
             varint::push(&mut row.pieces, piece);
         };
-        if count == 0 {
-            return piece(RESTS, 0);
+        let found = u32::try_from(count).unwrap_or(u32::MAX);
+        if found == 0 {
+            piece(RESTS, 0);
+            return 0;
         }
-        let is_dense = count > samples / DENSE;
-        if !is_dense && count <= PART_TOGGLES {
-            let before = row.open.len();
-            distances::push(toggles, &mut row.open);
-            piece(SHARED, (row.open.len() - before) as u64);
-            if row.open.len() >= SHARED_BYTES {
-                row.close(&mut self.framer);
-            }
-        } else {
-            let (form, log2) = match is_dense {
-                true => (PARTS_OF_LEVELS, PLANE_PARTS_LOG2),
-                false => (PARTS_OF_DISTANCES, parts_log2(count)),
-            };
-            piece(form, log2.into());
-            self.push_parts(channel, (level, is_dense), BLOCK_SAMPLES >> log2, toggles);
+        row.moves = true;
+        if found > most {
+            piece(PARTS_OF_LEVELS, PLANE_PARTS_LOG2.into());
+            return self.push_levels(channel, level, toggles);
         }
-        self.rows[channel].moves = true;
+        if found > PART_TOGGLES {
+            let log2 = parts_log2(found);
+            piece(PARTS_OF_DISTANCES, log2.into());
+            self.push_distances(channel, (level, count), (BLOCK_SAMPLES >> log2, samples));
+            return found;
+        }
+        let before = row.open.len();
+        distances::push(&self.found[..count], 0, &mut row.open);
+        piece(SHARED, (row.open.len() - before) as u64);
+        if row.open.len() >= SHARED_BYTES {
+            row.close(&mut self.framer);
+        }
+        found
     }
 
-    fn push_parts(
-        &mut self,
-        channel: usize,
-        (level, is_dense): (bool, bool),
-        wide: u32,
-        toggles: &[u64],
-    ) {
+    /// Adds parts with a bit for each sample; returns how many toggles there are.
+    fn push_levels(&mut self, channel: usize, level: bool, toggles: &[u64]) -> u32 {
         let row = &mut self.rows[channel];
-        let mut level = level;
+        let wide = BLOCK_SAMPLES >> PLANE_PARTS_LOG2;
+        let (mut level, mut all) = (level, 0);
         for part in toggles.chunks((wide / u64::BITS) as usize) {
-            let count = count(part);
+            let count: u32 = part.iter().map(|word| word.count_ones()).sum();
             varint::push(&mut row.pieces, u64::from(count) << 1 | u64::from(level));
+            all += count;
             if count == 0 {
                 continue;
             }
             self.plain.clear();
-            if is_dense {
-                distances::push_plane(level, part, &mut self.plain);
-            } else {
-                distances::push(part, &mut self.plain);
-                varint::push(&mut row.pieces, self.plain.len() as u64);
-            }
-            level ^= count % 2 == 1;
+            level = distances::push_plane(level, part, &mut self.plain);
             let samples = part.len() as u64 * u64::from(u64::BITS);
             self.framer
                 .push(&self.plain, samples, &mut row.pieces, &mut row.parts);
+        }
+        all
+    }
+
+    /// Adds parts with the distances of the toggles that were found.
+    fn push_distances(
+        &mut self,
+        channel: usize,
+        (level, found): (bool, usize),
+        (wide, samples): (u32, u32),
+    ) {
+        let row = &mut self.rows[channel];
+        let mut level = level;
+        let mut rest = &self.found[..found];
+        for from in (0..samples).step_by(wide as usize) {
+            let (part, behind) = rest.split_at(rest.partition_point(|&at| at < from + wide));
+            rest = behind;
+            let count = part.len() as u64;
+            varint::push(&mut row.pieces, count << 1 | u64::from(level));
+            if count == 0 {
+                continue;
+            }
+            level ^= count % 2 == 1;
+            self.plain.clear();
+            distances::push(part, from, &mut self.plain);
+            varint::push(&mut row.pieces, self.plain.len() as u64);
+            self.framer
+                .push(&self.plain, wide.into(), &mut row.pieces, &mut row.parts);
         }
     }
 
@@ -215,11 +242,6 @@ impl Packer {
         self.samples = 0;
         self.rows.iter_mut().for_each(Row::clear);
     }
-}
-
-/// How many toggles there are.
-fn count(toggles: &[u64]) -> u32 {
-    toggles.iter().map(|word| word.count_ones()).sum()
 }
 
 /// How often a block is halved so that its parts have few toggles, where they are spread evenly.
