@@ -228,6 +228,9 @@ impl<'a> Line<'a> {
     }
 }
 
+/// Where the parts of a block are, and how many toggles each has.
+type Counts = Vec<(Range<u32>, u32)>;
+
 impl<'a> Segment<'a> {
     /// One of its channels, for look-ups.
     ///
@@ -238,11 +241,7 @@ impl<'a> Segment<'a> {
     }
 
     /// Toggles of the parts of a block, and where these are; none where a channel is not cut into parts.
-    fn counts(
-        &self,
-        index: usize,
-        channel: usize,
-    ) -> Result<Option<Vec<(Range<u32>, u32)>>, SegmentError> {
+    fn counts(&self, index: usize, channel: usize) -> Result<Option<Counts>, SegmentError> {
         let Some(pack) = self.pack(index)? else {
             return Ok(None);
         };
