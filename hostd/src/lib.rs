@@ -16,6 +16,7 @@ pub mod local;
 pub mod opening;
 pub mod operator;
 pub mod plugin;
+mod registers;
 pub mod serve;
 pub mod services;
 mod summary;

@@ -31,8 +31,8 @@ use tracing::warn;
 use vault::{SealError, Vault};
 
 use crate::benches::ServerBenches;
-use crate::drivers;
 use crate::services::Services;
+use crate::{drivers, registers};
 
 /// What everything else stands on.
 struct Ground {
@@ -159,6 +159,11 @@ impl Lab {
         let found = devices.clone();
         let captures = Captures::open(dir, &config.captures, store, clock, space, found);
         let captures = captures.await.context("open the captures")?;
+        if !config.captures.registers.as_os_str().is_empty() {
+            let parts = registers::load([config.captures.registers.as_path()]);
+            let parts = parts.context("read the descriptions of parts (captures.registers)")?;
+            captures.decoders().know(parts);
+        }
         let (store, clock, space) = on();
         let builds = Builds::open(dir, &config.builds, store, clock, space);
         let builds = builds.await.context("open the builds")?;

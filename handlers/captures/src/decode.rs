@@ -42,6 +42,9 @@ const ANNOTATIONS_CHARS_MAX: usize = 512;
 /// Longest name of a decoder: that of a plugin, a slash, and its own.
 const PROTOCOL_CHARS_MAX: usize = 64 + 1 + 32;
 
+/// Decoders of the bus whose lines an I²C capture knows.
+const I2C: [&str; 2] = ["i2c", "i2c-registers"];
+
 words! {
     const FORMATS: Format = {
         Json = "json",
@@ -98,7 +101,8 @@ pub(crate) const ROUTE: Route = Route {
 
 members! {
     struct Asked {
-        /// Decoder: `i2c`, `uart`, `spi`, or `<plugin id>/<decoder id>`; `GET /decoders` lists them.
+        /// Decoder: `i2c`, `i2c-registers`, `spi`, `uart`, `uart-conversation`, or `<plugin id>/<decoder id>`; `GET /decoders`
+        /// lists them.
         protocol: String = required(text(1..=PROTOCOL_CHARS_MAX)),
         /// JSON lines, the lines that sigrok-cli prints, or CSV.
         format: Format = or(FORMATS.shape(), Format::Json),
@@ -196,7 +200,7 @@ impl Channels {
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let (mut job, summary) = parse(request)?;
     let id = capture::id(request);
-    if job.protocol == "i2c" && job.channels.is_empty() {
+    if I2C.contains(&job.protocol.as_str()) && job.channels.is_empty() {
         let info = captures::get(id).map_err(|error| refusal::of(error, "capture", id))?;
         if let Some((scl, sda)) = info.i2c {
             job.channels = i2c_channels(scl, sda);

@@ -30,6 +30,17 @@ pub enum Value {
     Words(Box<[u64]>),
     /// Text of a decoder from elsewhere: one line without control characters.
     Text(Box<str>),
+    /// What was said to a part on a bus.
+    Access(Box<Access>),
+}
+
+/// What was said to a part: one line without quotes, backslashes and control characters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// For people: `BME280 0x76: write ctrl_meas = 0x27 (mode normal)`.
+    pub text: Box<str>,
+    /// Members of a JSON object, without the braces: `"device":118,"part":"bme280","value":39`.
+    pub members: Box<str>,
 }
 
 impl Annotation {

@@ -65,9 +65,10 @@ impl ByteStream {
         out: &mut impl Write,
     ) -> io::Result<()> {
         let bits = match &spec.protocol {
-            ProtocolConfig::I2c(_) => 8,
+            ProtocolConfig::I2c(_) | ProtocolConfig::Registers(_) => 8,
             ProtocolConfig::Spi(config) => config.word_bits,
             ProtocolConfig::Uart(config) => config.data_bits,
+            ProtocolConfig::Conversation(config) => config.uart.data_bits,
             ProtocolConfig::Foreign(_) => u64::BITS,
         };
         let skipped = 8 - bits.div_ceil(8) as usize;

@@ -1,16 +1,19 @@
 //! Drives a protocol decoder over raw samples: in windows that fit the cache, or in chunks on all
 //! threads.
 
-use crate::annotation::Annotation;
+use crate::annotation::{Annotation, ClassSet};
 use crate::clocked::Clocked;
+use crate::conversation::{self, Conversation};
 use crate::i2c::I2c;
 use crate::planes::{CodePath, Taps};
 use crate::protocol::{ActiveBlock, Part, Protocol, Splitter};
+use crate::registers::{self, Registers};
 use crate::run::{DecodeError, Sink};
 use crate::segment::{Edge, Segment, SegmentError};
 use crate::spec::{ProtocolConfig, Spec};
 use crate::spi::Spi;
-use crate::uart::Uart;
+use crate::stage::Staged;
+use crate::uart::{self, Uart};
 use std::ops::ControlFlow;
 
 /// Samples decoded between two checks of the annotations produced: half a megabyte of u16 samples,
@@ -195,15 +198,32 @@ fn build(spec: &Spec, sample_rate_hz: Option<f64>) -> Result<Box<dyn Protocol>, 
     Ok(match &spec.protocol {
         ProtocolConfig::I2c(config) => Box::new(Clocked::new(I2c::new(config.clone(), shown))),
         ProtocolConfig::Spi(config) => Box::new(Clocked::new(Spi::new(config, shown))),
-        ProtocolConfig::Uart(config) => {
-            let rate = sample_rate_hz.ok_or(DecodeError::NoSampleRate)?;
-            let baud_rate = config.baud_rate;
-            let uart = Uart::new(config, shown, rate);
-            let uart = uart.ok_or(DecodeError::SampleRateTooLow { rate, baud_rate })?;
-            Box::new(uart)
+        ProtocolConfig::Uart(config) => Box::new(uart(config, shown, sample_rate_hz)?.0),
+        ProtocolConfig::Registers(config) => {
+            let bus = Clocked::new(I2c::new(config.bus.clone(), registers::NEEDED));
+            let stage = Registers::new(config);
+            Box::new(Staged::new(Box::new(bus), stage, shown))
+        }
+        ProtocolConfig::Conversation(config) => {
+            let (uart, rate) = uart(&config.uart, conversation::NEEDED, sample_rate_hz)?;
+            let stage = Conversation::new(config, rate);
+            Box::new(Staged::new(Box::new(uart), stage, shown))
         }
         ProtocolConfig::Foreign(_) => return Err(DecodeError::NotHere),
     })
+}
+
+/// A decoder of a UART, and the sample rate.
+fn uart(
+    config: &uart::Config,
+    shown: ClassSet,
+    sample_rate_hz: Option<f64>,
+) -> Result<(Uart, f64), DecodeError> {
+    let rate = sample_rate_hz.ok_or(DecodeError::NoSampleRate)?;
+    let baud_rate = config.baud_rate;
+    let uart = Uart::new(config, shown, rate);
+    let uart = uart.ok_or(DecodeError::SampleRateTooLow { rate, baud_rate })?;
+    Ok((uart, rate))
 }
 
 /// Where a channel first has a level for so many samples, from sample `from` on; `from` where that is not soon. What was

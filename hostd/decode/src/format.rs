@@ -14,7 +14,7 @@ pub enum Format {
     /// `first-last i2c-1: Text`, the lines of `sigrok-cli --protocol-decoder-samplenum`.
     Sigrok,
     /// One object per line: `start`, `end`, `decoder`, `class`, `text`, and `value` or `values` if
-    /// there are numbers.
+    /// there are numbers; of a register its `device`, `part`, `register` and `fields`, too.
     Json,
     /// `start,end,decoder,class,text`, quoted where needed; the header line is [`Format::header`].
     Csv,
@@ -105,6 +105,10 @@ fn push_json(out: &mut Vec<u8>, spec: &Spec, annotation: &Annotation) {
                 push_decimal(out, *word);
             }
             out.push(b']');
+        }
+        Value::Access(access) => {
+            out.push(b',');
+            out.extend_from_slice(access.members.as_bytes());
         }
         Value::Mark | Value::Direction | Value::Text(_) => {}
     }

@@ -84,6 +84,13 @@ pub(crate) fn decoder() -> Decoder {
     }
 }
 
+impl Config {
+    /// The channels that it looks at.
+    pub(crate) fn channels(&self) -> Vec<Option<usize>> {
+        vec![Some(self.scl), Some(self.sda)]
+    }
+}
+
 /// What the decoder needs to know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Config {

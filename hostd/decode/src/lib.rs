@@ -39,6 +39,7 @@ mod changes;
 mod channel;
 mod clocked;
 mod container;
+mod conversation;
 mod decoder;
 pub mod density;
 mod engine;
@@ -49,17 +50,19 @@ pub mod import;
 mod planes;
 mod protocol;
 pub mod pyramid;
+pub mod registers;
 mod run;
 pub mod segment;
 mod spec;
 mod spi;
 mod split;
 pub mod sr;
+mod stage;
 mod text;
 mod uart;
 mod varint;
 
-pub use annotation::{Annotation, Value};
+pub use annotation::{Access, Annotation, Value};
 pub use byte_stream::ByteStream;
 pub use channel::find_channel;
 pub use decoder::{Accepts, ByteStreamInfo, Channel, Class, Decoder, OptionInfo, Row};
@@ -67,10 +70,14 @@ pub use engine::{Plan, RawDecoder};
 pub use format::Format;
 pub use planes::CodePath;
 pub use run::{DecodeError, Decoding, Sink, Summary, decode_segment, decode_sr, pulse_samples};
-pub use spec::{Spec, SpecError};
+pub use spec::{Spec, SpecError, Wanted};
 
 use std::sync::{Arc, LazyLock};
 
 /// Every built-in protocol decoder.
 pub static DECODERS: LazyLock<[Arc<Decoder>; 3]> =
     LazyLock::new(|| [i2c::decoder(), spi::decoder(), uart::decoder()].map(Arc::new));
+
+/// Decoders on top of built-in ones, which say what their annotations mean together.
+pub static VIEWS: LazyLock<[Arc<Decoder>; 2]> =
+    LazyLock::new(|| [registers::decoder(), conversation::decoder()].map(Arc::new));

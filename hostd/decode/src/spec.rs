@@ -10,8 +10,9 @@ use crate::byte_stream::ByteStream;
 use crate::channel::find_channel;
 use crate::decoder::Decoder;
 use crate::foreign::{self, Foreign};
+use crate::registers::{self, Parts};
 use crate::text::push;
-use crate::{DECODERS, i2c, spi, uart};
+use crate::{DECODERS, VIEWS, conversation, i2c, spi, uart};
 pub(crate) use error::nearest;
 use options::Options;
 use std::sync::Arc;
@@ -24,11 +25,26 @@ pub struct Spec {
     shown: ClassSet,
 }
 
+/// A decoding job in words, as [`Spec::parse`] takes it.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    /// `uart`, or `<plugin id>/<decoder id>`.
+    pub protocol: &'a str,
+    /// Roles and channels.
+    pub map: &'a [(&'a str, &'a str)],
+    /// Names and values.
+    pub options: &'a [(&'a str, &'a str)],
+    /// Classes or rows to keep.
+    pub annotations: Option<&'a str>,
+}
+
 #[derive(Clone, Debug)]
 pub(crate) enum ProtocolConfig {
     I2c(i2c::Config),
     Spi(spi::Config),
     Uart(uart::Config),
+    Registers(registers::Config),
+    Conversation(conversation::Config),
     Foreign(foreign::Config),
 }
 
@@ -48,13 +64,47 @@ impl Spec {
         annotations: Option<&str>,
         channel_names: &[String],
     ) -> Result<Self, SpecError> {
+        let wanted = Wanted {
+            protocol,
+            map,
+            options,
+            annotations,
+        };
+        Self::parse_with(Parts::built_in(), wanted, channel_names)
+    }
+
+    /// The same, with other descriptions of parts than the built-in ones.
+    ///
+    /// # Errors
+    /// As of [`Spec::parse`].
+    pub fn parse_with(
+        parts: &Parts,
+        wanted: Wanted<'_>,
+        channel_names: &[String],
+    ) -> Result<Self, SpecError> {
+        let Wanted {
+            protocol,
+            map,
+            options,
+            annotations,
+        } = wanted;
         let decoder = find(protocol)?;
         let roles = Roles::parse(&decoder, map, channel_names)?;
         let options = Options::parse(&decoder, options)?;
         let shown = shown(&decoder, annotations)?;
         let protocol = match decoder.id.as_str() {
-            "i2c" => ProtocolConfig::I2c(i2c_config(&roles, &options)?),
+            "i2c" => {
+                let unshifted = options.text("address_format") == "unshifted";
+                ProtocolConfig::I2c(i2c_config(&roles, unshifted)?)
+            }
             "spi" => ProtocolConfig::Spi(spi_config(&roles, &options)?),
+            registers::ID => ProtocolConfig::Registers(registers::Config {
+                bus: i2c_config(&roles, false)?,
+                parts: parts.named(options.text("parts"))?,
+            }),
+            conversation::ID => {
+                ProtocolConfig::Conversation(conversation_config(&roles, &options)?)
+            }
             _ => ProtocolConfig::Uart(uart_config(&roles, &options)?),
         };
         Ok(Self {
@@ -130,7 +180,9 @@ impl Spec {
             ProtocolConfig::I2c(_) => &[i2c::BIT],
             ProtocolConfig::Spi(_) => &[spi::MISO_BITS, spi::MOSI_BITS],
             ProtocolConfig::Uart(_) => &uart::BITS,
-            ProtocolConfig::Foreign(_) => &[],
+            ProtocolConfig::Registers(_)
+            | ProtocolConfig::Conversation(_)
+            | ProtocolConfig::Foreign(_) => &[],
         };
         self.shown = bits
             .iter()
@@ -151,11 +203,13 @@ impl Spec {
     /// Highest channel number that the job looks at.
     pub fn last_channel(&self) -> usize {
         let channels = match &self.protocol {
-            ProtocolConfig::I2c(config) => vec![Some(config.scl), Some(config.sda)],
+            ProtocolConfig::I2c(bus) => bus.channels(),
+            ProtocolConfig::Registers(config) => config.bus.channels(),
             ProtocolConfig::Spi(config) => {
                 vec![Some(config.clk), config.miso, config.mosi, config.cs]
             }
-            ProtocolConfig::Uart(config) => vec![config.rx.channel, config.tx.channel],
+            ProtocolConfig::Uart(uart) => uart.channels(),
+            ProtocolConfig::Conversation(config) => config.uart.channels(),
             ProtocolConfig::Foreign(config) => config.channels.clone(),
         };
         channels.into_iter().flatten().max().unwrap_or(0)
@@ -167,9 +221,10 @@ fn shown(decoder: &Decoder, annotations: Option<&str>) -> Result<ClassSet, SpecE
 }
 
 pub(crate) fn find(protocol: &str) -> Result<Arc<Decoder>, SpecError> {
-    let found = DECODERS.iter().find(|decoder| decoder.id == protocol);
+    let mut all = DECODERS.iter().chain(VIEWS.iter());
+    let found = all.clone().find(|decoder| decoder.id == protocol);
     found.cloned().ok_or_else(|| {
-        SpecError::unknown_protocol(protocol, DECODERS.iter().map(|known| known.id.as_str()))
+        SpecError::unknown_protocol(protocol, all.by_ref().map(|known| known.id.as_str()))
     })
 }
 
@@ -301,11 +356,11 @@ fn unknown_class(decoder: &Decoder, name: &str) -> SpecError {
     }
 }
 
-fn i2c_config(roles: &Roles, options: &Options) -> Result<i2c::Config, SpecError> {
+fn i2c_config(roles: &Roles, unshifted: bool) -> Result<i2c::Config, SpecError> {
     Ok(i2c::Config {
         scl: roles.required("scl")?,
         sda: roles.required("sda")?,
-        unshifted: options.text("address_format") == "unshifted",
+        unshifted,
     })
 }
 
@@ -331,21 +386,56 @@ fn spi_config(roles: &Roles, options: &Options) -> Result<spi::Config, SpecError
 }
 
 fn uart_config(roles: &Roles, options: &Options) -> Result<uart::Config, SpecError> {
+    let mut config = uart_lines(roles, options)?;
+    config.format = match options.text("format") {
+        "ascii" => uart::WordFormat::Ascii,
+        "dec" => uart::WordFormat::Dec,
+        "oct" => uart::WordFormat::Oct,
+        "bin" => uart::WordFormat::Bin,
+        _ => uart::WordFormat::Hex,
+    };
+    let packets = |line: &mut uart::LineConfig, delim, len| {
+        line.packet_delim = u64::try_from(options.integer(delim)).ok();
+        let words = usize::try_from(options.integer(len)).ok();
+        line.packet_len = words.filter(|&words| words > 0);
+    };
+    packets(&mut config.rx, "rx_packet_delim", "rx_packet_len");
+    packets(&mut config.tx, "tx_packet_delim", "tx_packet_len");
+    Ok(config)
+}
+
+fn conversation_config(
+    roles: &Roles,
+    options: &Options,
+) -> Result<conversation::Config, SpecError> {
+    Ok(conversation::Config {
+        uart: uart_lines(roles, options)?,
+        gap_bits: options.number("gap_bits"),
+        length: usize::try_from(options.integer("length")).expect("at least 1 was checked"),
+        delimiter: u64::try_from(options.integer("delimiter")).ok(),
+        show: match options.text("show") {
+            "hex" => conversation::Show::Hex,
+            "ascii" => conversation::Show::Ascii,
+            _ => conversation::Show::Both,
+        },
+    })
+}
+
+/// Both lines, without what is said of packets.
+fn uart_lines(roles: &Roles, options: &Options) -> Result<uart::Config, SpecError> {
     let (rx, tx) = (roles.optional("rx"), roles.optional("tx"));
     if rx.is_none() && tx.is_none() {
         return Err(SpecError::MissingEither {
-            decoder: "uart".to_owned(),
+            decoder: roles.decoder.id.clone(),
             one: "rx".to_owned(),
             other: "tx".to_owned(),
         });
     }
-    let line = |channel, invert, delim, len| uart::LineConfig {
+    let line = |channel, invert| uart::LineConfig {
         channel,
         invert: options.text(invert) == "yes",
-        packet_delim: u64::try_from(options.integer(delim)).ok(),
-        packet_len: usize::try_from(options.integer(len))
-            .ok()
-            .filter(|&len| len > 0),
+        packet_delim: None,
+        packet_len: None,
     };
     Ok(uart::Config {
         baud_rate: options.number("baudrate"),
@@ -360,15 +450,9 @@ fn uart_config(roles: &Roles, options: &Options) -> Result<uart::Config, SpecErr
         },
         stop_bits: options.number("stop_bits"),
         msb_first: options.text("bit_order") == "msb-first",
-        format: match options.text("format") {
-            "ascii" => uart::WordFormat::Ascii,
-            "dec" => uart::WordFormat::Dec,
-            "oct" => uart::WordFormat::Oct,
-            "bin" => uart::WordFormat::Bin,
-            _ => uart::WordFormat::Hex,
-        },
+        format: uart::WordFormat::Hex,
         sample_point: options.number("sample_point"),
-        rx: line(rx, "invert_rx", "rx_packet_delim", "rx_packet_len"),
-        tx: line(tx, "invert_tx", "tx_packet_delim", "tx_packet_len"),
+        rx: line(rx, "invert_rx"),
+        tx: line(tx, "invert_tx"),
     })
 }

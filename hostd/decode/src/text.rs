@@ -1,10 +1,15 @@
 //! The words of an annotation, exactly those of libsigrokdecode.
 
 use crate::annotation::{Annotation, Value};
+use crate::conversation::{self, Show};
 use crate::decoder::Class;
 use crate::spec::{ProtocolConfig, Spec};
 use crate::uart::WordFormat;
 use crate::{i2c, uart};
+use std::ops::RangeInclusive;
+
+/// What is shown of ASCII.
+const VISIBLE: RangeInclusive<u8> = b' '..=b'~';
 
 const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
 
@@ -16,6 +21,7 @@ pub(crate) fn push(out: &mut Vec<u8>, spec: &Spec, annotation: &Annotation) {
         Value::Direction if annotation.class == i2c::ADDRESS_READ => out.extend_from_slice(b"Read"),
         Value::Direction => out.extend_from_slice(b"Write"),
         Value::Text(text) => out.extend_from_slice(text.as_bytes()),
+        Value::Access(access) => out.extend_from_slice(access.text.as_bytes()),
         Value::Number(number) => {
             if let ProtocolConfig::I2c(_) = spec.protocol {
                 out.extend_from_slice(i2c_prefix(annotation.class).as_bytes());
@@ -23,6 +29,9 @@ pub(crate) fn push(out: &mut Vec<u8>, spec: &Spec, annotation: &Annotation) {
             push_word(out, spec, annotation.class, *number);
         }
         Value::Words(words) => {
+            if let ProtocolConfig::Conversation(config) = &spec.protocol {
+                return push_run(out, config, annotation.class, words);
+            }
             let separator: &[u8] = if is_ascii(spec) { b"" } else { b" " };
             for (index, word) in words.iter().enumerate() {
                 if index > 0 {
@@ -44,7 +53,8 @@ fn mark(spec: &Spec, class: u8) -> &str {
             i2c::ACK => "ACK",
             _ => "NACK",
         },
-        ProtocolConfig::Spi(_) => "",
+        ProtocolConfig::Spi(_) | ProtocolConfig::Registers(_) => "",
+        ProtocolConfig::Conversation(_) => conversation::mark(class),
         ProtocolConfig::Uart(_) => match class & !1 {
             uart::START => "Start bit",
             uart::STOP => "Stop bit",
@@ -73,6 +83,40 @@ fn is_ascii(spec: &Spec) -> bool {
     matches!(&spec.protocol, ProtocolConfig::Uart(config) if config.format == WordFormat::Ascii)
 }
 
+/// `TX 48 69 0D |Hi.|`
+fn push_run(out: &mut Vec<u8>, config: &conversation::Config, class: u8, words: &[u64]) {
+    out.extend_from_slice(conversation::line(class).as_bytes());
+    let width = (config.uart.data_bits as usize).div_ceil(4);
+    let visible = |word: u64| {
+        u8::try_from(word)
+            .ok()
+            .filter(|byte| VISIBLE.contains(byte))
+    };
+    if config.show == Show::Ascii {
+        out.push(b' ');
+        for &word in words {
+            match visible(word) {
+                Some(byte) => out.push(byte),
+                None => {
+                    out.push(b'[');
+                    push_digits(out, word, 4, width);
+                    out.push(b']');
+                }
+            }
+        }
+        return;
+    }
+    for &word in words {
+        out.push(b' ');
+        push_digits(out, word, 4, width);
+    }
+    if config.show == Show::Both {
+        out.extend_from_slice(b" |");
+        out.extend(words.iter().map(|&word| visible(word).unwrap_or(b'.')));
+        out.push(b'|');
+    }
+}
+
 fn push_word(out: &mut Vec<u8>, spec: &Spec, class: u8, word: u64) {
     let config = match &spec.protocol {
         ProtocolConfig::Uart(config) => config,
@@ -91,7 +135,7 @@ fn push_word(out: &mut Vec<u8>, spec: &Spec, class: u8, word: u64) {
         WordFormat::Bin => push_digits(out, word, 1, bits),
         WordFormat::Dec => push_decimal(out, word),
         WordFormat::Ascii => match u8::try_from(word) {
-            Ok(byte @ b' '..=b'~') => out.push(byte),
+            Ok(byte) if VISIBLE.contains(&byte) => out.push(byte),
             _ => {
                 out.push(b'[');
                 push_digits(out, word, 4, bits.div_ceil(4));

@@ -243,3 +243,10 @@ pub(crate) struct Config {
     pub(crate) rx: LineConfig,
     pub(crate) tx: LineConfig,
 }
+
+impl Config {
+    /// The channels that it looks at.
+    pub(crate) fn channels(&self) -> Vec<Option<usize>> {
+        vec![self.rx.channel, self.tx.channel]
+    }
+}

@@ -4,7 +4,7 @@
 #[allow(dead_code, reason = "the equality tests use all of it")]
 mod traffic;
 
-use decode::{ByteStream, CodePath, DECODERS, Format, Plan, RawDecoder, Spec, SpecError};
+use decode::{ByteStream, CodePath, DECODERS, Format, Plan, RawDecoder, Spec, SpecError, VIEWS};
 use std::ops::ControlFlow;
 use traffic::Rng;
 
@@ -33,7 +33,8 @@ fn parse(
 fn refusals_say_what_would_be_right() {
     assert_eq!(
         message(parse("i2s", I2C, &[], None)),
-        "find protocol `i2s` (did you mean `i2c`?); known are i2c, spi, uart"
+        "find protocol `i2s` (did you mean `i2c`?); known are i2c, spi, uart, i2c-registers, \
+         uart-conversation"
     );
     assert_eq!(
         message(parse("i2c", &[("clk", "SCL")], &[], None)),
@@ -135,7 +136,7 @@ fn bare_numbers_are_those_of_the_pod_or_refused() {
 
 #[test]
 fn every_default_and_every_listed_value_is_valid() {
-    for decoder in DECODERS.iter() {
+    for decoder in DECODERS.iter().chain(VIEWS.iter()) {
         let roles = decoder.channels.iter().map(|role| role.id.as_str());
         let map: Vec<(&str, &str)> = roles.zip(NAMES).collect();
         for option in &decoder.options {

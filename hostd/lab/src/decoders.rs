@@ -3,8 +3,10 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+pub use decode::Wanted;
 use decode::foreign::Foreign;
-use decode::{DECODERS, Decoder, Spec, SpecError};
+use decode::registers::Parts;
+use decode::{DECODERS, Decoder, Spec, SpecError, VIEWS};
 
 /// Between the id of a plugin and that of its decoder.
 const SEPARATOR: char = '/';
@@ -49,35 +51,30 @@ impl From<SpecError> for NoSpec {
     }
 }
 
-/// A decoding job in words, as [`Spec::parse`] takes it.
-#[derive(Debug, Clone, Copy)]
-pub struct Wanted<'a> {
-    /// `uart`, or `<plugin id>/<decoder id>`.
-    pub protocol: &'a str,
-    /// Roles and channels.
-    pub map: &'a [(&'a str, &'a str)],
-    /// Names and values.
-    pub options: &'a [(&'a str, &'a str)],
-    /// Classes or rows to keep.
-    pub annotations: Option<&'a str>,
-}
-
 /// All decoders of a server.
 #[derive(Debug, Default)]
-pub struct Decoders(OnceLock<Box<dyn Library>>);
+pub struct Decoders {
+    library: OnceLock<Box<dyn Library>>,
+    parts: OnceLock<Parts>,
+}
 
 impl Decoders {
     /// Take those of plugins from here, too. Only the first library counts.
     pub fn add(&self, library: Box<dyn Library>) {
-        let _ = self.0.set(library);
+        let _ = self.library.set(library);
+    }
+
+    /// Know these parts on I²C buses in place of the built-in ones. Only the first ones count.
+    pub fn know(&self, parts: Parts) {
+        let _ = self.parts.set(parts);
     }
 
     /// The description of every decoder that can be used in an organisation, the built-in ones first.
     #[must_use]
     pub fn all(&self, org: &str) -> Vec<Arc<Decoder>> {
-        let foreign = self.0.get().map(|library| library.all(org));
+        let foreign = self.library.get().map(|library| library.all(org));
         let foreign = foreign.unwrap_or_default();
-        let own = DECODERS.iter().cloned();
+        let own = DECODERS.iter().chain(VIEWS.iter()).cloned();
         own.chain(foreign.iter().map(|foreign| foreign.decoder().clone()))
             .collect()
     }
@@ -94,9 +91,13 @@ impl Decoders {
             annotations,
         } = wanted;
         if !protocol.contains(SEPARATOR) {
-            return Ok(Spec::parse(protocol, map, options, annotations, names)?);
+            let parts = self.parts.get().unwrap_or_else(|| Parts::built_in());
+            return Ok(Spec::parse_with(parts, wanted, names)?);
         }
-        let found = self.0.get().map(|library| library.find(org, protocol));
+        let found = self
+            .library
+            .get()
+            .map(|library| library.find(org, protocol));
         match found.unwrap_or(Err(Unavailable::Unknown)) {
             Ok(foreign) => {
                 let (map, options) = sorted(foreign.decoder(), map, options);
@@ -129,6 +130,8 @@ fn sorted<'a>(
 
 #[cfg(test)]
 mod tests {
+    use decode::registers::Part;
+
     use super::*;
 
     const NAMES: [&str; 1] = ["LA1"];
@@ -140,6 +143,26 @@ mod tests {
             options: &[],
             annotations: None,
         }
+    }
+
+    #[test]
+    fn parts_of_users_are_known_where_they_were_added() {
+        let names = ["LA1", "LA2"].map(str::to_owned);
+        let wanted = Wanted {
+            protocol: "i2c-registers",
+            map: &[("scl", "LA1"), ("sda", "LA2")],
+            options: &[("parts", "mine@0x10,lm75@0x48")],
+            annotations: None,
+        };
+        let decoders = Decoders::default();
+        let unknown = decoders.spec("org", wanted, &names).unwrap_err();
+        assert!(matches!(unknown, NoSpec::Invalid(_)), "{unknown:?}");
+        let mut parts = Parts::built_in().clone();
+        let text = "name = \"Mine\"\ndata_sheet = \"my own, page 1\"\naddresses = [0x10]";
+        parts.add(Part::parse("mine", text).unwrap()).unwrap();
+        let decoders = Decoders::default();
+        decoders.know(parts);
+        assert!(decoders.spec("org", wanted, &names).is_ok());
     }
 
     #[derive(Debug)]
@@ -166,7 +189,7 @@ mod tests {
         };
         assert_eq!(
             unknown.to_string(),
-            "find protocol `acme.x/a`; known are i2c, spi, uart"
+            "find protocol `acme.x/a`; known are i2c, spi, uart, i2c-registers, uart-conversation"
         );
         let refusing = Decoders::default();
         let sentence = || "approve it".to_owned();
@@ -174,6 +197,6 @@ mod tests {
         let refused = refusing.spec("org", wanted("acme.x/a"), &names);
         assert!(matches!(refused, Err(NoSpec::NotGranted(told)) if told == sentence()));
         assert!(refusing.spec("org", wanted("uart"), &names).is_ok());
-        assert_eq!(refusing.all("org").len(), 3);
+        assert_eq!(refusing.all("org").len(), 5);
     }
 }

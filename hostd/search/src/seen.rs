@@ -195,6 +195,11 @@ fn seen(class: &str, what: &What) -> Seen {
 pub(crate) fn number(note: &Annotation) -> Option<u64> {
     match note.value {
         Value::Number(number) => Some(number),
-        Value::Mark | Value::Direction | Value::Bit(_) | Value::Words(_) | Value::Text(_) => None,
+        Value::Mark
+        | Value::Direction
+        | Value::Bit(_)
+        | Value::Words(_)
+        | Value::Text(_)
+        | Value::Access(_) => None,
     }
 }

@@ -28,12 +28,16 @@ pub struct Decode {
     /// Capture to read: sigrok session, value change dump, CSV, or Saleae's binary export; its content says which; with
     /// --find also WAV, and logic samples as a server stores them (.la)
     file: PathBuf,
-    /// Protocol decoder: i2c, uart or spi; with --plugin one of the package, of which a single one need not be named
+    /// Protocol decoder: i2c, i2c-registers, spi, uart or uart-conversation; with --plugin one of the package, of which a single one need not be named
     #[arg(long, required_unless_present_any = ["plugin", "find"])]
     protocol: Option<String>,
     /// Package whose decoders are used, a file or a folder; compiled in a process of its own, no server needed
     #[arg(long, value_name = "PACKAGE")]
     plugin: Option<PathBuf>,
+    /// With --protocol i2c-registers: description of a part, or a folder of descriptions, beside the built-in ones; its name
+    /// without .toml is what --option parts=NAME@ADDRESS takes (repeatable)
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["plugin", "find"])]
+    registers: Vec<PathBuf>,
     /// Decoder channels by their names: scl=SCL,sda=SDA; 3 is LA3 in recordings of a pod (in others a number
     /// that could be a name or a place is refused; a name between double quotes is always a name)
     #[arg(long, value_name = "ROLE=CHANNEL,...", value_delimiter = ',')]

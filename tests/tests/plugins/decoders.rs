@@ -68,6 +68,9 @@ fn decode(client: &Client, capture: &str, query: &str) -> Reply {
     client.get(&path).unwrap()
 }
 
+/// The built-in decoders.
+const OWN: [&str; 5] = ["i2c", "spi", "uart", "i2c-registers", "uart-conversation"];
+
 fn ids(client: &Client) -> Vec<String> {
     let listed = client.get("/api/decoders").unwrap().expect(200);
     let all = listed["decoders"].as_array().unwrap().iter();
@@ -85,12 +88,12 @@ fn lines(text: &str) -> Vec<Value> {
 fn decoders_are_listed_and_used_beside_the_built_in_ones() {
     let bench = Bench::new();
     let client = bench.client();
-    assert_eq!(ids(&client), ["i2c", "spi", "uart"]);
+    assert_eq!(ids(&client), OWN);
     bench.counting("");
     let own = ["edges", "samples", "i2c", "i2c-samples"].map(|id| format!("{COUNTS}/{id}"));
-    assert_eq!(ids(&client)[3..], own);
+    assert_eq!(ids(&client)[OWN.len()..], own);
     let listed = client.get("/api/decoders").unwrap().expect(200);
-    let edges = &listed["decoders"][3];
+    let edges = &listed["decoders"][OWN.len()];
     assert_eq!(edges["channels"][1]["required"], false);
     assert_eq!(
         edges["options"][1],
@@ -144,7 +147,7 @@ fn decoders_are_listed_and_used_beside_the_built_in_ones() {
         assert!(
             refused
                 .text
-                .contains("known are i2c, spi, uart, test.decoder/edges")
+                .contains(&format!("known are {}, test.decoder/edges", OWN.join(", ")))
         );
     }
     // Gone with the plugin.
@@ -155,7 +158,7 @@ fn decoders_are_listed_and_used_beside_the_built_in_ones() {
         &format!("protocol={COUNTS}/edges&line=LINE"),
     );
     gone.expect_error(503, "plugin_unavailable");
-    assert_eq!(ids(&client).len(), 3);
+    assert_eq!(ids(&client), OWN);
 }
 
 #[test]

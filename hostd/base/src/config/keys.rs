@@ -170,6 +170,10 @@ pub const KEYS: &[(&str, &str)] = &[
         "days until a capture without a name is forgotten; 0 is no limit",
     ),
     (
+        "captures.registers",
+        "descriptions of parts on I2C buses beside the built-in ones: a .toml file, or a folder of them",
+    ),
+    (
         "disk.floor_mib",
         "free space below which captures and uploads are refused, in MiB; 0 is a tenth of the disk, at most 1024",
     ),

@@ -133,6 +133,8 @@ pub struct CapturesConfig {
     pub count_max: u32,
     pub at_quota: AtQuota,
     pub keep_days: u32,
+    /// A file or a folder; empty = none.
+    pub registers: PathBuf,
 }
 
 /// What happens to something new when an organisation's quota is used up.
@@ -407,6 +409,7 @@ impl Default for CapturesConfig {
             count_max: 10_000,
             at_quota: AtQuota::Oldest,
             keep_days: 0,
+            registers: PathBuf::new(),
         }
     }
 }

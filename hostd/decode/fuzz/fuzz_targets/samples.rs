@@ -1,7 +1,7 @@
 //! Any samples through every decoder: sequential and chunked agree, and nothing panics.
 #![no_main]
 
-use decode::{Annotation, CodePath, DECODERS, Plan, RawDecoder, Spec};
+use decode::{Annotation, CodePath, DECODERS, Plan, RawDecoder, Spec, VIEWS};
 use libfuzzer_sys::fuzz_target;
 use std::ops::ControlFlow;
 
@@ -19,7 +19,7 @@ fn run(spec: &Spec, plan: Plan, raw: &[u8]) -> Vec<Annotation> {
 
 fuzz_target!(|raw: &[u8]| {
     let names: Vec<String> = (0..8).map(|index| index.to_string()).collect();
-    for decoder in DECODERS.iter() {
+    for decoder in DECODERS.iter().chain(VIEWS.iter()) {
         let map: Vec<(&str, &str)> = decoder
             .channels
             .iter()

@@ -5,13 +5,15 @@ use decode::analog::AnalogSegment;
 use decode::density::Density;
 use decode::import::{Import, Limits, Memory, Options};
 use decode::segment::Segment;
-use decode::{DecodeError, Decoding, Spec, pulse_samples};
+use decode::{DecodeError, Decoding, Spec, Wanted, pulse_samples};
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 
 use super::super::assert::source::COUNTS;
 use super::{Decode, pairs};
 use crate::plugin::check;
 use crate::plugin::decoding::offline::Offline;
+use crate::registers;
 use crate::summary;
 
 impl Decode {
@@ -87,7 +89,16 @@ impl Decode {
         let annotations = self.annotations.as_deref();
         let protocol = self.protocol.as_deref().unwrap_or_default();
         let parsed = match &self.plugin {
-            None => Spec::parse(protocol, map, options, annotations, names),
+            None => {
+                let parts = registers::load(self.registers.iter().map(PathBuf::as_path))?;
+                let wanted = Wanted {
+                    protocol,
+                    map,
+                    options,
+                    annotations,
+                };
+                Spec::parse_with(&parts, wanted, names)
+            }
             Some(path) => {
                 let package = Offline::open(&check::open(path)?)?;
                 let ids: Vec<&str> = package.ids().collect();
