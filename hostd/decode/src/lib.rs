@@ -47,6 +47,7 @@ pub mod foreign;
 mod format;
 mod i2c;
 pub mod import;
+pub mod length;
 mod planes;
 mod protocol;
 pub mod pyramid;

@@ -4,6 +4,7 @@ use crate::annotation::Annotation;
 use crate::changes::Taps8;
 use crate::engine::{Plan, RawDecoder, StoredDecoder};
 use crate::foreign::{Config, Feeder, ForeignDecoding, ForeignError, Stop};
+use crate::length;
 use crate::planes::CodePath;
 use crate::segment::{Segment, SegmentError};
 use crate::spec::{ProtocolConfig, Spec};
@@ -21,7 +22,7 @@ pub struct Summary {
     pub samples: u64,
     /// Annotations passed to the sink.
     pub annotations: u64,
-    /// The sink ended the decoding early.
+    /// The sink, or the limit of annotations, ended the decoding early.
     pub stopped: bool,
 }
 
@@ -70,6 +71,8 @@ pub struct Decoding<'a> {
     range: Range<u64>,
     /// Shorter pulses are left out.
     pulse_min: u64,
+    /// Annotations at most.
+    most: u64,
 }
 
 enum Source<'a> {
@@ -88,7 +91,7 @@ impl<'a> Decoding<'a> {
     ///
     /// # Errors
     /// The archive lacks the sample rate that the spec needs, or the decoder does not begin.
-    pub(crate) fn of_sr(archive: &'a Archive<'a>, spec: &'a Spec) -> Result<Self, DecodeError> {
+    pub fn of_sr(archive: &'a Archive<'a>, spec: &'a Spec) -> Result<Self, DecodeError> {
         let rate = archive.sample_rate_hz();
         let begun = match &spec.protocol {
             ProtocolConfig::Foreign(config) => {
@@ -106,6 +109,7 @@ impl<'a> Decoding<'a> {
             begun,
             range: 0..archive.total_samples(),
             pulse_min: 0,
+            most: u64::MAX,
         })
     }
 
@@ -125,6 +129,7 @@ impl<'a> Decoding<'a> {
             begun,
             range: 0..segment.samples(),
             pulse_min: 0,
+            most: u64::MAX,
         })
     }
 
@@ -151,16 +156,29 @@ impl<'a> Decoding<'a> {
         self
     }
 
+    /// Ends behind so many annotations.
+    #[must_use]
+    pub fn at_most(mut self, annotations: u64) -> Self {
+        self.most = annotations;
+        self
+    }
+
     /// Decode. Memory stays bounded whatever the capture contains. The sink is also called with no annotations, to ask whether
     /// to go on: at each block of a stored capture, and by decoders from elsewhere.
     ///
     /// # Errors
     /// The capture turns out to be damaged, or a decoder from elsewhere fails.
     pub fn run(self, sink: Sink<'_>) -> Result<Summary, DecodeError> {
-        let mut annotations = 0;
+        let (mut annotations, most) = (0, self.most);
         let mut count = |part: &[Annotation]| {
+            let room = usize::try_from(most - annotations).unwrap_or(usize::MAX);
+            let part = &part[..part.len().min(room)];
             annotations += part.len() as u64;
-            sink(part)
+            sink(part)?;
+            match annotations < most {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
+            }
         };
         let (samples, flow) = match (self.source, self.begun) {
             (Source::Archive(archive), Begun::Raw(decoder)) => {
@@ -185,9 +203,6 @@ impl<'a> Decoding<'a> {
     }
 }
 
-/// A time that is closer than this to a whole number of samples is that number.
-const SNAP: f64 = 1e-6;
-
 /// Samples of the shortest pulse that is no shorter than a time in nanoseconds, for [`Decoding::without_glitches`].
 #[must_use]
 #[expect(
@@ -196,7 +211,7 @@ const SNAP: f64 = 1e-6;
     reason = "the cast saturates"
 )]
 pub fn pulse_samples(ns: f64, sample_rate_hz: f64) -> u64 {
-    (ns * sample_rate_hz / 1e9 - SNAP).ceil() as u64
+    length::samples(ns, sample_rate_hz).ceil() as u64
 }
 
 /// Decodes the logic samples of an archive. Memory stays bounded whatever the archive contains.

@@ -171,3 +171,29 @@ fn analog_samples_are_read_with_hysteresis() {
     assert!(edges > 20, "{edges}");
     assert_eq!(toggles, expected);
 }
+
+#[test]
+fn a_limit_ends_a_decoding_behind_so_many_annotations() {
+    let samples = traffic::i2c(100_000, traffic::Load::Dense, 9);
+    let stored = store(&samples);
+    let segment = Segment::open(&stored).unwrap();
+    let names = ["SCL", "SDA"].map(str::to_owned);
+    let map = [("scl", "SCL"), ("sda", "SDA")];
+    let spec = Spec::parse("i2c", &map, &[], None, &names).unwrap();
+    let decoded = |most: u64| {
+        let mut all = Vec::new();
+        let decoding = Decoding::of_segment(&segment, &spec).unwrap();
+        let summary = decoding.at_most(most).run(&mut |found| {
+            all.extend_from_slice(found);
+            ControlFlow::Continue(())
+        });
+        (all, summary.unwrap().stopped)
+    };
+    let (all, stopped) = decoded(u64::MAX);
+    assert!(all.len() > 100 && !stopped, "{}", all.len());
+    for most in [1, 2, 99] {
+        let (found, stopped) = decoded(most);
+        let end = usize::try_from(most).unwrap();
+        assert!(found == all[..end] && stopped, "{most}");
+    }
+}

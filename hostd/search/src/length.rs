@@ -1,9 +1,5 @@
 //! Lengths of time, and how many samples they have.
 
-/// A length that is closer than this to a whole number of samples is that number: a rate is rarely a whole number of samples
-/// a nanosecond.
-const SNAP: f64 = 1e-6;
-
 /// A length, above 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Length {
@@ -36,14 +32,9 @@ impl Length {
 
     /// How many samples it has at a rate.
     pub(crate) fn samples(self, rate_hz: f64) -> f64 {
-        let samples = match self {
-            Self::Time(ns) => ns * rate_hz / 1e9,
-            Self::Samples(samples) => samples,
-        };
-        let round = samples.round();
-        match (samples - round).abs() < SNAP {
-            true => round,
-            false => samples,
+        match self {
+            Self::Time(ns) => decode::length::samples(ns, rate_hz),
+            Self::Samples(samples) => decode::length::snapped(samples),
         }
     }
 }

@@ -14,7 +14,7 @@ use clap::{Args, ValueEnum};
 use decode::import::Kind;
 use decode::segment::Segment;
 use decode::sr::{self, Archive};
-use decode::{Annotation, Format, Spec};
+use decode::{Annotation, Decoding, Format, Spec};
 
 /// Output buffer: large, since annotation lines are short.
 const BUFFER_BYTES: usize = 1 << 20;
@@ -150,13 +150,9 @@ impl Decode {
                 .context("print");
         }
         let mut failure = out.write_all(format.header().as_bytes()).err();
-        let mut left = self.limit;
         let mut print = |spec: &Spec, annotations: &[Annotation]| {
-            let most = usize::try_from(left).unwrap_or(usize::MAX);
-            let shown = &annotations[..annotations.len().min(most)];
-            left -= shown.len() as u64;
-            failure = format.write(spec, shown, &mut out).err();
-            match failure.is_some() || left == 0 {
+            failure = format.write(spec, annotations, &mut out).err();
+            match failure.is_some() {
                 true => ControlFlow::Break(()),
                 false => ControlFlow::Continue(()),
             }
@@ -165,7 +161,9 @@ impl Decode {
             let archive = Archive::parse(&bytes, &sr::Limits::default());
             let archive = archive.with_context(|| format!("read {shown}"))?;
             let spec = self.spec(archive.channels())?;
-            decode::decode_sr(&archive, &spec, &mut |found| print(&spec, found))
+            let decoding = Decoding::of_sr(&archive, &spec);
+            let decoding = decoding.map(|decoding| decoding.at_most(self.limit));
+            decoding.and_then(|decoding| decoding.run(&mut |found| print(&spec, found)))
         } else {
             let (segment, names) = self
                 .imported(&bytes)

@@ -353,7 +353,7 @@ fn stream(
         if !spec.is_foreign() {
             let _ = telling.tell(Ok(()));
         }
-        look.run(decoding, &mut |annotations| {
+        decoding.run(&mut |annotations| {
             written = format.write(spec, annotations, &mut writer);
             if writer.has_flushed() {
                 let _ = telling.tell(Ok(()));
@@ -393,7 +393,7 @@ fn collect(look: &Look, spec: &Spec, most: usize) -> Result<(String, bool), Read
     let mut more = false;
     let segment = look.segment()?;
     let decoding = look.decoding(&segment, spec)?;
-    look.run(decoding, &mut |annotations| {
+    decoding.run(&mut |annotations| {
         let room = most - count;
         more |= annotations.len() > room;
         let taken = &annotations[..annotations.len().min(room)];

@@ -31,7 +31,7 @@ impl Decode {
         let decoding = Decoding::of_segment(segment, spec)?.within(self.from..self.to);
         let rate_hz = segment.sample_rate_hz();
         let pulse_min = self.glitch.map_or(0, |ns| pulse_samples(ns, rate_hz));
-        Ok(decoding.without_glitches(pulse_min))
+        Ok(decoding.without_glitches(pulse_min).at_most(self.limit))
     }
 
     /// How many annotations of each class begin in each of some stretches, as JSON.
@@ -42,16 +42,9 @@ impl Decode {
         let end = self.to.min(segment.samples());
         let range = self.from.min(end)..end;
         let mut density = Density::new(range.clone(), stretches);
-        let mut left = self.limit;
         self.decoding(&segment, &spec)?.run(&mut |found| {
-            let most = usize::try_from(left).unwrap_or(usize::MAX);
-            let found = &found[..found.len().min(most)];
-            left -= found.len() as u64;
             density.add(found);
-            match left {
-                0 => ControlFlow::Break(()),
-                _ => ControlFlow::Continue(()),
-            }
+            ControlFlow::Continue(())
         })?;
         Ok(summary::json(&spec, &range, &density))
     }

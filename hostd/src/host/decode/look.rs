@@ -7,7 +7,7 @@ use admission::OwnedPermit;
 use decode::analog::ThresholdError;
 use decode::density::Density;
 use decode::segment::{Segment, SegmentError};
-use decode::{Annotation, Decoding, Sink, Spec, pulse_samples};
+use decode::{Decoding, Spec, pulse_samples};
 use std::ops::ControlFlow;
 
 use super::super::bindings::hostd::host::decode::{Error, Job};
@@ -78,23 +78,8 @@ impl Look {
     ) -> Result<Decoding<'d>, ReadError> {
         let decoding = Decoding::of_segment(segment, spec)?;
         let decoding = decoding.within(self.range.clone());
-        Ok(decoding.without_glitches(self.pulse_min))
-    }
-
-    /// Gives on what is within the limit.
-    pub(super) fn run(&self, decoding: Decoding<'_>, take: Sink<'_>) -> Result<(), ReadError> {
-        let mut left = self.limit;
-        decoding.run(&mut |found: &[Annotation]| {
-            let most = usize::try_from(left).unwrap_or(usize::MAX);
-            let found = &found[..found.len().min(most)];
-            left -= found.len() as u64;
-            take(found)?;
-            match left {
-                0 => ControlFlow::Break(()),
-                _ => ControlFlow::Continue(()),
-            }
-        })?;
-        Ok(())
+        let decoding = decoding.without_glitches(self.pulse_min);
+        Ok(decoding.at_most(self.limit))
     }
 
     /// How many events of each class begin in each of some stretches, as JSON. None if `go_on` ended it.
@@ -108,7 +93,7 @@ impl Look {
         let decoding = self.decoding(&segment, spec)?;
         let mut density = Density::new(self.range.clone(), stretches);
         let mut is_whole = true;
-        self.run(decoding, &mut |found| {
+        decoding.run(&mut |found| {
             density.add(found);
             is_whole = go_on();
             match is_whole {
