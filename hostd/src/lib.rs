@@ -19,5 +19,6 @@ pub mod plugin;
 mod registers;
 pub mod serve;
 pub mod services;
+mod sigrok;
 mod summary;
 pub mod usb;

@@ -32,7 +32,7 @@ use vault::{SealError, Vault};
 
 use crate::benches::ServerBenches;
 use crate::services::Services;
-use crate::{drivers, registers};
+use crate::{drivers, registers, sigrok};
 
 /// What everything else stands on.
 struct Ground {
@@ -159,6 +159,8 @@ impl Lab {
         let found = devices.clone();
         let captures = Captures::open(dir, &config.captures, store, clock, space, found);
         let captures = captures.await.context("open the captures")?;
+        let shelf = sigrok::Shelf::new(&config.captures);
+        captures.decoders().use_engine(Box::new(shelf));
         if !config.captures.registers.as_os_str().is_empty() {
             let parts = registers::load([config.captures.registers.as_path()]);
             let parts = parts.context("read the descriptions of parts (captures.registers)")?;

@@ -281,3 +281,94 @@ fn a_part_of_a_file_is_decoded() {
         (4, starts.len())
     );
 }
+
+#[test]
+fn registers_of_known_parts_and_of_ones_own_are_named() {
+    let registers = ["--protocol", "i2c-registers", "--map", "scl=SCL,sda=SDA"];
+    let mut known = registers.to_vec();
+    known.extend(["--option", "parts=ds1307", "--limit", "3"]);
+    let lines = printed(DS1307, &known);
+    assert_eq!(
+        lines.lines().nth(1),
+        Some("291-393 i2c-registers-1: DS1307 0x68: read seconds = 0x30 (seconds 30)"),
+        "{lines}"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mine.toml");
+    let text = "name = \"Mine\"\ndata_sheet = \"my own, page 1\"\naddresses = [0x68]\n\
+                [[register]]\nat = 0\nname = \"now\"\nbytes = 7\n";
+    std::fs::write(&file, text).unwrap();
+    let mut own = registers.to_vec();
+    let option = ["--option", "parts=mine", "--registers"];
+    own.extend(option);
+    own.push(file.to_str().unwrap());
+    let lines = printed(DS1307, &own);
+    assert!(
+        lines.contains("Mine 0x68: read now = 0x30352301100313"),
+        "{lines}"
+    );
+    let mut missing = registers.to_vec();
+    missing.extend(["--option", "parts=mine"]);
+    let output = decode(DS1307, &missing).output().unwrap();
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        !output.status.success() && complaint.contains("ds1307"),
+        "{complaint}"
+    );
+}
+
+#[test]
+fn both_lines_of_a_uart_talk() {
+    let args = [
+        "--protocol",
+        "uart-conversation",
+        "--map",
+        "rx=Pin 1,tx=Pin 3",
+        "--option",
+        "baudrate=115200",
+        "--option",
+        "show=ascii",
+        "--annotations",
+        "data",
+    ];
+    let lines = printed("uart_amulet_bootup/bootup.sr", &args);
+    let lines: Vec<&str> = lines.lines().collect();
+    let said = |line: &&str| line.split_once(": ").unwrap().1.to_owned();
+    let last: Vec<String> = lines[lines.len() - 3..].iter().map(said).collect();
+    assert_eq!(last, ["RX [D2]9F", "TX [E2]9F1.23 [00]", "RX [F0]"]);
+}
+
+/// By a script in place of `sigrok-cli`, on the search path.
+#[test]
+fn decoders_of_sigrok_are_used_where_it_is_installed() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("sigrok-cli");
+    let script = "#!/bin/sh\ncase \"$1\" in\n  -P) printf 'ID: %s\\nName: A decoder\\nPossible decoder input IDs:\\n- logic\\n\
+                  Annotation classes:\\n- word: Words\\nRequired channels:\\n- line (LINE): A line\\n' \"$2\"; exit 0;;\nesac\n\
+                  bytes=$(wc -c); printf '1-2 good-1: word: \"%s bytes\"\\n' \"$bytes\"\n";
+    let engine = [
+        "--engine",
+        "sigrok",
+        "--protocol",
+        "good",
+        "--map",
+        "line=SCL",
+    ];
+    let mut absent = decode(DS1307, &engine);
+    let output = absent.env("PATH", folder.path()).output().unwrap();
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        !output.status.success() && complaint.contains("sigrok-cli is not installed"),
+        "{complaint}"
+    );
+    std::fs::write(&program, script).unwrap();
+    std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+    let path = format!("{}:/usr/bin:/bin", folder.path().display());
+    let mut there = decode(DS1307, &engine);
+    let output = there.env("PATH", path).output().unwrap();
+    let lines = String::from_utf8(output.stdout).unwrap();
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(lines, "1-2 good-1: 24576 bytes\n", "{complaint}");
+}

@@ -22,6 +22,7 @@ mod dial;
 mod disk;
 mod docs;
 mod emi;
+mod engines;
 mod examples;
 mod faults;
 mod flash;

@@ -4,7 +4,7 @@
 //! names, so what is not one of them is an option, and the host knows which options there are.
 
 use guest::captures;
-use guest::decode::{self, Error, Format, Job};
+use guest::decode::{self, EngineTrouble, Error, Format, Job};
 use guest::{
     ApiError, Body, Openapi, Refusal, Request, Response, Route, Shape, integer, members, number,
     text, words,
@@ -39,8 +39,33 @@ const OPTION_CHARS_MAX: usize = 128;
 /// Longest list of annotation classes, in characters.
 const ANNOTATIONS_CHARS_MAX: usize = 512;
 
-/// Longest name of a decoder: that of a plugin, a slash, and its own.
-const PROTOCOL_CHARS_MAX: usize = 64 + 1 + 32;
+/// Longest name of a decoder: that of a plugin, a slash, and its own; or several of sigrok-cli.
+pub(crate) const PROTOCOL_CHARS_MAX: usize = 64 + 1 + 32;
+
+/// Begins the names of decoders of sigrok-cli where the host reads them.
+const SIGROK: &str = "sigrok:";
+
+words! {
+    pub(crate) const ENGINES: Engine = {
+        Hostd = "hostd",
+        Sigrok = "sigrok",
+    };
+}
+
+/// Whose decoders are used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Engine {
+    Hostd,
+    Sigrok,
+}
+
+/// How a program of others with many decoders refuses.
+pub(crate) const ENGINE_REFUSALS: [Refusal; 4] = [
+    Refusal::NotCapable,
+    Refusal::Overloaded,
+    Refusal::DecoderFailed,
+    Refusal::DecoderTimeout,
+];
 
 /// Decoders of the bus whose lines an I²C capture knows.
 const I2C: [&str; 2] = ["i2c", "i2c-registers"];
@@ -69,12 +94,13 @@ pub(crate) const ROUTE: Route = Route {
                 Refusal::PluginFailed,
                 Refusal::PluginUnavailable,
             ])
+            .refusals(&ENGINE_REFUSALS)
             .path(capture::ID.0, capture::ID.1)
             .query::<Asked>()
             .other_queries(
                 "options",
                 "Any other parameter is an option of the decoder, named as in libsigrokdecode \
-                 (`baudrate=115200`), or a channel of a plugin's decoder.",
+                 (`baudrate=115200`), or a channel of a decoder of a plugin or of sigrok-cli.",
             );
         let lines = json!({"type": "string", "description": "One JSON object a line."});
         let text = || json!({"type": "string"});
@@ -104,6 +130,8 @@ members! {
         /// Decoder: `i2c`, `i2c-registers`, `spi`, `uart`, `uart-conversation`, or `<plugin id>/<decoder id>`; `GET /decoders`
         /// lists them.
         protocol: String = required(text(1..=PROTOCOL_CHARS_MAX)),
+        /// Whose decoder: `sigrok` takes all that an installed sigrok-cli has, also on top of each other: `protocol=i2c,ds1307`.
+        engine: Engine = or(ENGINES.shape(), Engine::Hostd),
         /// JSON lines, the lines that sigrok-cli prints, or CSV.
         format: Format = or(FORMATS.shape(), Format::Json),
         /// Annotation classes or rows to keep, comma separated; absent = the decoder's default.
@@ -233,8 +261,12 @@ fn parse(request: &Request) -> Result<(Job, Option<u32>), ApiError> {
     if asked.threshold.is_none() && asked.hysteresis.is_some() {
         return Err(ApiError::field("hysteresis", "needs a threshold"));
     }
+    let protocol = match asked.engine {
+        Engine::Hostd => asked.protocol,
+        Engine::Sigrok => format!("{SIGROK}{}", asked.protocol),
+    };
     let job = Job {
-        protocol: asked.protocol,
+        protocol,
         channels: asked.channels.given(),
         options,
         annotations: asked.annotations,
@@ -286,6 +318,13 @@ pub(crate) fn refusal(error: Error, id: &str) -> ApiError {
         Error::NotGranted(message) => ApiError::of(Refusal::NotGranted, message),
         Error::Unavailable(message) => ApiError::of(Refusal::PluginUnavailable, message),
         Error::Failed(message) => ApiError::of(Refusal::PluginFailed, message),
+        Error::Engine((trouble, message)) => match trouble {
+            EngineTrouble::NotInstalled => ApiError::of(Refusal::NotCapable, message),
+            EngineTrouble::Unfit => ApiError::field("protocol", message),
+            EngineTrouble::Busy => ApiError::of(Refusal::Overloaded, message),
+            EngineTrouble::TimedOut => ApiError::of(Refusal::DecoderTimeout, message),
+            EngineTrouble::Failed => ApiError::of(Refusal::DecoderFailed, message),
+        },
         Error::Invalid((field, cause)) => {
             let message = format!("failed to {cause}");
             let mut error = ApiError::field(field, &message);
@@ -298,7 +337,7 @@ pub(crate) fn refusal(error: Error, id: &str) -> ApiError {
 
 #[cfg(test)]
 mod tests {
-    use guest::decode::{Error, Format};
+    use guest::decode::{EngineTrouble, Error, Format};
     use guest::testing::{get, mutations};
 
     use super::{CHANNEL_CHARS_MAX, OPTION_CHARS_MAX, media_type, parse, refusal};
@@ -347,6 +386,16 @@ mod tests {
             let error = parse(&get(&["01X"], query)).unwrap_err();
             assert_eq!((error.status, error.fields[0].field.as_str()), (400, field));
         }
+    }
+
+    #[test]
+    fn decoders_of_sigrok_are_marked_for_the_host() {
+        let query = "protocol=i2c%2Cds1307&engine=sigrok&scl=LA1&sda=LA2&can_rx=LA3";
+        let (job, _) = parse(&get(&["01X"], query)).unwrap();
+        assert_eq!(job.protocol, "sigrok:i2c,ds1307");
+        assert_eq!(job.options, pairs(&[("can_rx", "LA3")]));
+        let error = parse(&get(&["01X"], "protocol=i2c&engine=other")).unwrap_err();
+        assert_eq!((error.status, &*error.fields[0].field), (400, "engine"));
     }
 
     #[test]
@@ -400,6 +449,24 @@ mod tests {
                 400,
                 "invalid_request",
                 "failed to find protocol `x`; known are i2c",
+            ),
+            (
+                Error::Engine((EngineTrouble::NotInstalled, "none".into())),
+                400,
+                "not_capable",
+                "none",
+            ),
+            (
+                Error::Engine((EngineTrouble::TimedOut, "too long".into())),
+                504,
+                "decoder_timeout",
+                "too long",
+            ),
+            (
+                Error::Engine((EngineTrouble::Busy, "full".into())),
+                503,
+                "overloaded",
+                "full",
             ),
         ] {
             let error = refusal(error, "01X");

@@ -1,11 +1,12 @@
 //! `GET /decoders`: the protocol decoders, with their channels, options and annotation classes.
 
 use guest::decode::{self, Class, Decoder, OptionInfo, Role, Row};
-use guest::{ApiError, Openapi, Request, Response, Route};
+use guest::{ApiError, Openapi, Request, Response, Route, members, text};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::capture;
+use crate::decode::{ENGINE_REFUSALS, ENGINES, Engine, PROTOCOL_CHARS_MAX, refusal};
 
 pub(crate) const ROUTE: Route = Route {
     name: "captures.decoders",
@@ -18,16 +19,30 @@ pub(crate) const ROUTE: Route = Route {
     openapi: Openapi::of(|operation| {
         let example = [example()];
         let listed = Listed {
-            decoders: example.iter().map(Shown::new).collect(),
+            decoders: example.iter().map(|one| Shown::new(one, HOSTD)).collect(),
         };
-        operation.reply(
+        operation.refusals(&ENGINE_REFUSALS).query::<Asked>().reply(
             200,
-            "The built-in ones first, then those of plugins.",
+            "The built-in ones first, then those of plugins; or those of sigrok-cli.",
             &listed,
         );
     }),
     handle,
 };
+
+/// The engines of decoders, as they are listed.
+const HOSTD: &str = "hostd";
+const PLUGIN: &str = "plugin";
+const SIGROK: &str = "sigrok";
+
+members! {
+    struct Asked {
+        /// `sigrok`: those of an installed sigrok-cli, with ids and names alone.
+        engine: Engine = or(ENGINES.shape(), Engine::Hostd),
+        /// With `engine=sigrok`: all of this decoder, or of several on top of each other (`i2c,ds1307`).
+        protocol: Option<String> = optional(text(1..=PROTOCOL_CHARS_MAX)),
+    }
+}
 
 /// All decoders.
 #[derive(Serialize, JsonSchema)]
@@ -40,6 +55,8 @@ struct Listed<'a> {
 struct Shown<'a> {
     /// The `protocol` of `GET /capture/{id}/decode`; of a plugin, `<plugin id>/<decoder id>`.
     id: &'a str,
+    /// Whose it is: `hostd`, `plugin` or `sigrok`.
+    engine: &'a str,
     /// For people.
     name: &'a str,
     /// Roles of the capture's channels.
@@ -88,7 +105,7 @@ struct ShownRow<'a> {
 }
 
 impl<'a> Shown<'a> {
-    fn new(decoder: &'a Decoder) -> Self {
+    fn new(decoder: &'a Decoder, engine: &'a str) -> Self {
         let role = |role: &'a Role| ShownRole {
             id: &role.id,
             name: &role.name,
@@ -111,6 +128,7 @@ impl<'a> Shown<'a> {
         };
         Self {
             id: &decoder.id,
+            engine,
             name: &decoder.name,
             channels: decoder.channels.iter().map(role).collect(),
             options: decoder.options.iter().map(option).collect(),
@@ -120,10 +138,31 @@ impl<'a> Shown<'a> {
     }
 }
 
-fn handle(_: &Request) -> Result<Response, ApiError> {
-    let decoders = decode::decoders();
-    let decoders = decoders.iter().map(Shown::new).collect();
+fn handle(request: &Request) -> Result<Response, ApiError> {
+    let asked = parse(request)?;
+    let decoders = match asked.engine {
+        Engine::Hostd => decode::decoders(),
+        Engine::Sigrok => {
+            let decoders = decode::sigrok_decoders(asked.protocol.as_deref());
+            decoders.map_err(|error| refusal(error, ""))?
+        }
+    };
+    let engine = |decoder: &Decoder| match asked.engine {
+        Engine::Sigrok => SIGROK,
+        Engine::Hostd if decoder.id.contains('/') => PLUGIN,
+        Engine::Hostd => HOSTD,
+    };
+    let decoders = decoders.iter().map(|one| Shown::new(one, engine(one)));
+    let decoders = decoders.collect();
     Ok(Response::json(200, &Listed { decoders }))
+}
+
+fn parse(request: &Request) -> Result<Asked, ApiError> {
+    let asked: Asked = request.query()?.read()?;
+    match (asked.engine, &asked.protocol) {
+        (Engine::Hostd, Some(_)) => Err(ApiError::field("protocol", "needs engine=sigrok")),
+        _ => Ok(asked),
+    }
 }
 
 fn example() -> Decoder {
@@ -157,19 +196,37 @@ fn example() -> Decoder {
 mod tests {
     use serde_json::json;
 
-    use super::{Shown, example};
+    use guest::testing::get;
+
+    use super::{Shown, example, parse};
 
     #[test]
     fn values_are_left_out_where_they_cannot_be_listed() {
         let mut decoder = example();
-        let shown = serde_json::to_value(Shown::new(&decoder)).unwrap();
+        let shown = serde_json::to_value(Shown::new(&decoder, "hostd")).unwrap();
+        assert_eq!(shown["engine"], "hostd");
         assert_eq!(
             shown["options"][0]["values"],
             json!(["none", "odd", "even"])
         );
         assert_eq!(shown["rows"][0]["classes"], json!(["rx-data"]));
         decoder.options[0].values.clear();
-        let shown = serde_json::to_value(Shown::new(&decoder)).unwrap();
+        let shown = serde_json::to_value(Shown::new(&decoder, "hostd")).unwrap();
         assert_eq!(shown["options"][0].get("values"), None);
+    }
+
+    #[test]
+    fn one_decoder_is_described_where_not_all_are() {
+        let asked = parse(&get(&[], "engine=sigrok&protocol=i2c%2Cds1307")).unwrap();
+        assert_eq!(asked.protocol.as_deref(), Some("i2c,ds1307"));
+        assert!(parse(&get(&[], "")).unwrap().protocol.is_none());
+        for (query, field) in [
+            ("protocol=i2c", "protocol"),
+            ("engine=other", "engine"),
+            ("engine=sigrok&protocol=", "protocol"),
+        ] {
+            let error = parse(&get(&[], query)).unwrap_err();
+            assert_eq!((error.status, &*error.fields[0].field), (400, field));
+        }
     }
 }

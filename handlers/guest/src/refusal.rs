@@ -36,6 +36,8 @@ refusals! {
     Ambiguous = 409 "ambiguous",
     ArchiveRefused = 422 "archive_refused",
     ArchiveTooLarge = 413 "archive_too_large",
+    DecoderFailed = 502 "decoder_failed",
+    DecoderTimeout = 504 "decoder_timeout",
     DeviceBusy = 409 "device_busy",
     DeviceOffline = 503 "device_offline",
     DeviceTimeout = 504 "device_timeout",

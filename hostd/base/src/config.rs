@@ -212,12 +212,9 @@ impl Config {
         if self.pods.grace_ms > GRACE_MS_MAX {
             return bad("pods.grace_ms", "must be at most 600000");
         }
-        if self.captures.read_max == 0 {
-            return bad("captures.read_max", "must be at least 1");
-        }
-        if self.captures.count_max == 0 {
-            return bad("captures.count_max", "must be at least 1");
-        }
+        self.captures
+            .check()
+            .or_else(|(key, message)| bad(key, message))?;
         if !(1..=2047).contains(&self.builds.artifact_mib_max) {
             return bad("builds.artifact_mib_max", "must be 1 to 2047");
         }

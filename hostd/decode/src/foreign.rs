@@ -38,6 +38,15 @@ pub enum Input {
     Samples,
 }
 
+/// What is taken of a decoder's annotations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ends {
+    /// They come in the order of their ends, which lie in the capture; others are refused.
+    InOrder,
+    /// They come as they come, and end with the capture at the latest.
+    Anywhere,
+}
+
 /// A decoder that is not of this crate.
 pub trait Foreign: fmt::Debug + Send + Sync {
     /// Its description: at most [`CHANNELS_MAX`] channels and 64 classes.
@@ -45,6 +54,11 @@ pub trait Foreign: fmt::Debug + Send + Sync {
 
     /// How it wants its samples.
     fn input(&self) -> Input;
+
+    /// Where its annotations may end.
+    fn ends(&self) -> Ends {
+        Ends::InOrder
+    }
 
     /// Where it comes from, with its version, for errors: `plugin acme.modbus 1.0.0`.
     fn title(&self) -> &str;
@@ -88,6 +102,29 @@ pub trait ForeignDecoding: Send {
     /// # Errors
     /// It failed.
     fn finish(&mut self, end: u64) -> Result<Vec<Annotation>, ForeignError>;
+
+    /// What is found after `finish`; asked until there is no more. There may be none yet.
+    ///
+    /// # Errors
+    /// It failed.
+    fn rest(&mut self) -> Result<Option<Vec<Annotation>>, ForeignError> {
+        Ok(None)
+    }
+}
+
+/// What an engine of many decoders, such as `sigrok-cli`, has trouble with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EngineTrouble {
+    /// It is not there.
+    NotInstalled,
+    /// What is asked of it cannot be.
+    Unfit,
+    /// There is no room for one more.
+    Busy,
+    /// It takes too long.
+    TimedOut,
+    /// It failed, or takes too much.
+    Failed,
 }
 
 /// Why a decoder from elsewhere does not go on. Fits "failed to …".
@@ -105,6 +142,9 @@ pub enum ForeignError {
     /// What it returned cannot be.
     #[error(transparent)]
     Bad(#[from] BadAnnotation),
+    /// An engine of many decoders does not go on; a sentence.
+    #[error("decode: {1}")]
+    Engine(EngineTrouble, String),
     /// It trapped, or took too long or too much.
     #[error(transparent)]
     Failed(Box<dyn Error + Send + Sync>),

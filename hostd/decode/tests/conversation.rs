@@ -1,5 +1,7 @@
 //! Both lines of a UART as one conversation.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 #[path = "support/traffic.rs"]
 #[allow(dead_code, reason = "the equality tests use all of it")]
 mod traffic;

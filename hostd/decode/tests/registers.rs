@@ -1,5 +1,7 @@
 //! Registers of parts on an I²C bus: the descriptions, and what transfers mean.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 #[path = "support/traffic.rs"]
 #[allow(dead_code, reason = "the equality tests use all of it")]
 mod traffic;

@@ -97,7 +97,7 @@ pub struct Captures {
     readers: Arc<Semaphore>,
     /// Separate from the readers, since a stream is as slow as its client.
     streams: Arc<Admission>,
-    decoders: Decoders,
+    decoders: Arc<Decoders>,
 }
 
 /// A capture that has not finished.
@@ -182,7 +182,7 @@ impl Captures {
             left: Notify::new(),
             readers: Arc::new(Semaphore::new(config.read_max as usize)),
             streams: Arc::new(Admission::new(stream_limits(config.read_max))),
-            decoders: Decoders::default(),
+            decoders: Arc::default(),
         };
         captures.end_unfinished().await?;
         captures.count().await?;
@@ -193,7 +193,7 @@ impl Captures {
 
     /// What decodes them.
     #[must_use]
-    pub fn decoders(&self) -> &Decoders {
+    pub fn decoders(&self) -> &Arc<Decoders> {
         &self.decoders
     }
 

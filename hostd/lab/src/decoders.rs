@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 pub use decode::Wanted;
-use decode::foreign::Foreign;
+use decode::foreign::{EngineTrouble, Foreign};
 use decode::registers::Parts;
 use decode::{DECODERS, Decoder, Spec, SpecError, VIEWS};
 
@@ -22,6 +22,38 @@ pub trait Library: fmt::Debug + Send + Sync {
     /// All that can be used in an organisation, by id.
     fn all(&self, org: &str) -> Vec<Arc<dyn Foreign>>;
 }
+
+/// Begins the name of a decoder of the engine `sigrok-cli`: `sigrok:i2c,ds1307`.
+pub const SIGROK: &str = "sigrok:";
+
+/// A program of others with many decoders. All of it blocks while the program is asked.
+pub trait Engine: fmt::Debug + Send + Sync {
+    /// All decoders, with their ids and names alone.
+    ///
+    /// # Errors
+    /// It cannot be asked.
+    fn list(&self, org: &str) -> Result<Vec<Arc<Decoder>>, EngineError>;
+
+    /// All of a decoder, or of several on top of each other.
+    ///
+    /// # Errors
+    /// It cannot be asked, or has no such decoder.
+    fn describe(&self, org: &str, decoders: &str) -> Result<Arc<Decoder>, EngineError>;
+
+    /// The same for a job that names these channels and options.
+    ///
+    /// # Errors
+    /// It cannot be asked, or has no such decoder.
+    fn find(
+        &self,
+        org: &str,
+        decoders: &str,
+        named: &[&str],
+    ) -> Result<Arc<dyn Foreign>, EngineError>;
+}
+
+/// What an engine has trouble with, and a sentence for callers.
+pub type EngineError = (EngineTrouble, String);
 
 /// Why a decoder of a plugin cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +75,8 @@ pub enum NoSpec {
     NotGranted(String),
     /// As of [`Unavailable`].
     Absent(String),
+    /// An engine of many decoders.
+    Engine(EngineTrouble, String),
 }
 
 impl From<SpecError> for NoSpec {
@@ -56,12 +90,52 @@ impl From<SpecError> for NoSpec {
 pub struct Decoders {
     library: OnceLock<Box<dyn Library>>,
     parts: OnceLock<Parts>,
+    engine: OnceLock<Box<dyn Engine>>,
 }
 
 impl Decoders {
     /// Take those of plugins from here, too. Only the first library counts.
     pub fn add(&self, library: Box<dyn Library>) {
         let _ = self.library.set(library);
+    }
+
+    /// Take those of this program, too. Only the first one counts.
+    pub fn use_engine(&self, engine: Box<dyn Engine>) {
+        let _ = self.engine.set(engine);
+    }
+
+    /// The program with many decoders.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn engine(&self) -> Result<&dyn Engine, EngineError> {
+        let absent = "this server uses no sigrok-cli".to_owned();
+        match self.engine.get() {
+            Some(engine) => Ok(engine.as_ref()),
+            None => Err((EngineTrouble::NotInstalled, absent)),
+        }
+    }
+
+    /// A job for decoders of that program, whose names stand behind [`SIGROK`]. Blocks while it is asked.
+    ///
+    /// # Errors
+    /// As of [`Decoders::spec`].
+    pub fn engine_spec(
+        &self,
+        org: &str,
+        wanted: Wanted<'_>,
+        names: &[String],
+    ) -> Result<Spec, NoSpec> {
+        let of_engine = |(trouble, told)| NoSpec::Engine(trouble, told);
+        let decoders = wanted.protocol.strip_prefix(SIGROK);
+        let decoders = decoders.unwrap_or(wanted.protocol);
+        let all = wanted.map.iter().chain(wanted.options);
+        let named: Vec<&str> = all.map(|(name, _)| *name).collect();
+        let engine = self.engine().map_err(of_engine)?;
+        let foreign = engine.find(org, decoders, &named).map_err(of_engine)?;
+        let (map, options) = sorted(foreign.decoder(), wanted.map, wanted.options);
+        let parsed = Spec::parse_foreign(&foreign, &map, &options, wanted.annotations, names);
+        Ok(parsed?)
     }
 
     /// Know these parts on I²C buses in place of the built-in ones. Only the first ones count.

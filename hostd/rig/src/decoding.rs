@@ -168,7 +168,9 @@ fn spec(
     spec.map_err(|refused| {
         BenchError::Refused(match refused {
             NoSpec::Invalid(error) => error.to_string(),
-            NoSpec::NotGranted(sentence) | NoSpec::Absent(sentence) => sentence,
+            NoSpec::NotGranted(sentence)
+            | NoSpec::Absent(sentence)
+            | NoSpec::Engine(_, sentence) => sentence,
         })
     })
 }

@@ -31,6 +31,9 @@ pub struct Decode {
     /// Protocol decoder: i2c, i2c-registers, spi, uart or uart-conversation; with --plugin one of the package, of which a single one need not be named
     #[arg(long, required_unless_present_any = ["plugin", "find"])]
     protocol: Option<String>,
+    /// Whose decoder: `sigrok` takes all that an installed sigrok-cli has, also on top of each other: --protocol i2c,ds1307
+    #[arg(long, value_enum, default_value_t = Engine::Hostd, conflicts_with_all = ["plugin", "find"])]
+    engine: Engine,
     /// Package whose decoders are used, a file or a folder; compiled in a process of its own, no server needed
     #[arg(long, value_name = "PACKAGE")]
     plugin: Option<PathBuf>,
@@ -99,6 +102,12 @@ enum Output {
     /// One JSON object a line
     Json,
     Csv,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Engine {
+    Hostd,
+    Sigrok,
 }
 
 impl From<Output> for Format {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use admission::{OwnedPermit, Requester};
 use bytes::Bytes;
-use decode::foreign::ForeignError;
+use decode::foreign::{EngineTrouble, ForeignError};
 use decode::{Accepts, DecodeError, Decoder, Format, Spec, SpecError};
 use runtime::BodyStream;
 use tokio::runtime::Handle;
@@ -24,7 +24,7 @@ use super::waiting::{Gone, on_thread};
 use super::{CallLinker, Context, internal, wit};
 use lab::captures::Captures;
 use lab::captures::reader::{ReadError, Reader};
-use lab::decoders::{NoSpec, Wanted};
+use lab::decoders::{NoSpec, SIGROK, Wanted};
 use look::{Look, Wrong};
 
 mod look;
@@ -74,6 +74,26 @@ impl Host for View<'_> {
     async fn decoders(&mut self) -> Vec<records::Decoder> {
         let all = self.captures.decoders().all(org(self.context));
         all.iter().map(|decoder| listed(decoder)).collect()
+    }
+
+    async fn sigrok_decoders(
+        &mut self,
+        decoders: Option<String>,
+    ) -> Result<Vec<records::Decoder>, Error> {
+        let captures = self.captures.decoders().clone();
+        let org = org(self.context).to_owned();
+        let asked = tokio::task::spawn_blocking(move || {
+            let engine = captures.engine()?;
+            match decoders {
+                None => engine.list(&org),
+                Some(decoders) => engine.describe(&org, &decoders).map(|one| vec![one]),
+            }
+        });
+        match asked.await {
+            Ok(Ok(all)) => Ok(all.iter().map(|decoder| listed(decoder)).collect()),
+            Ok(Err((trouble, told))) => Err(engine_error(trouble, told)),
+            Err(e) => Err(Error::Other(internal(self.context, "decode", &e))),
+        }
     }
 
     async fn run(&mut self, capture: String, job: Job) -> Result<Resource<BodyStream>, Error> {
@@ -167,13 +187,6 @@ async fn open(
     let channels: Vec<(String, String)> = channels
         .map(|(role, channel)| (role.clone(), record.meant(channel)))
         .collect();
-    let wanted = Wanted {
-        protocol: &job.protocol,
-        map: &pairs(&channels),
-        options: &pairs(&job.options),
-        annotations: job.annotations.as_deref(),
-    };
-    let decoders = captures.decoders();
     let names = match job.thresholds {
         None => reader.logic_names(),
         Some(_) => {
@@ -181,13 +194,44 @@ async fn open(
             analog.map(|channel| channel.name.clone()).collect()
         }
     };
-    let spec = decoders.spec(org(context), wanted, &names);
-    let spec = spec.map_err(|refused| match refused {
+    let decoders = captures.decoders().clone();
+    let (job, caller) = (job.clone(), org(context).to_owned());
+    let parse = move || {
+        let wanted = Wanted {
+            protocol: &job.protocol,
+            map: &pairs(&channels),
+            options: &pairs(&job.options),
+            annotations: job.annotations.as_deref(),
+        };
+        match job.protocol.starts_with(SIGROK) {
+            true => decoders.engine_spec(&caller, wanted, &names),
+            false => decoders.spec(&caller, wanted, &names),
+        }
+    };
+    // The program may have to be asked.
+    let spec = tokio::task::spawn_blocking(parse).await;
+    let spec = spec.map_err(|e| Error::Other(internal(context, "decode", &e)))?;
+    Ok((reader, spec.map_err(no_spec)?))
+}
+
+fn no_spec(refused: NoSpec) -> Error {
+    match refused {
         NoSpec::Invalid(error) => Error::Invalid((field(&error), error.to_string())),
         NoSpec::NotGranted(sentence) => Error::NotGranted(sentence),
         NoSpec::Absent(sentence) => Error::Unavailable(sentence),
-    })?;
-    Ok((reader, spec))
+        NoSpec::Engine(trouble, told) => engine_error(trouble, told),
+    }
+}
+
+fn engine_error(trouble: EngineTrouble, told: String) -> Error {
+    let trouble = match trouble {
+        EngineTrouble::NotInstalled => records::EngineTrouble::NotInstalled,
+        EngineTrouble::Unfit => records::EngineTrouble::Unfit,
+        EngineTrouble::Busy => records::EngineTrouble::Busy,
+        EngineTrouble::TimedOut => records::EngineTrouble::TimedOut,
+        EngineTrouble::Failed => records::EngineTrouble::Failed,
+    };
+    Error::Engine((trouble, told))
 }
 
 /// Organisation of the caller.
@@ -245,6 +289,7 @@ impl View<'_> {
             ForeignError::Gone(told) => {
                 Error::Unavailable(format!("failed to go on with the {title}: {told}"))
             }
+            ForeignError::Engine(trouble, told) => engine_error(*trouble, told.clone()),
             ForeignError::Bad(_) | ForeignError::Failed(_) => Error::Failed(format!(
                 "failed to decode with the {title}: failed to {source}"
             )),

@@ -155,8 +155,21 @@ const OTHERWISE: &[(&str, &[&str], How, &str)] = &[
     ("captures.edges", &["?channel"], How::Read, "in the capture"),
     ("captures.assert", &["rules"], How::Beyond, "rules"),
     (
+        "captures.decoders",
+        &["?protocol"],
+        How::Beyond,
+        "with engine=sigrok",
+    ),
+    (
+        "captures.decoders",
+        &["?engine"],
+        How::Beyond,
+        "where sigrok-cli is installed",
+    ),
+    (
         "captures.decode",
         &[
+            "?engine",
             "?protocol",
             "?annotations",
             "?scl",

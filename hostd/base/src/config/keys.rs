@@ -174,6 +174,18 @@ pub const KEYS: &[(&str, &str)] = &[
         "descriptions of parts on I2C buses beside the built-in ones: a .toml file, or a folder of them",
     ),
     (
+        "captures.sigrok",
+        "sigrok-cli, for decoders of libsigrokdecode: a path, or a name on the search path; empty: none are used",
+    ),
+    (
+        "captures.sigrok_s_max",
+        "time of one decoding by sigrok-cli, in seconds; 1 to 3600",
+    ),
+    (
+        "captures.sigrok_mib_max",
+        "memory of one decoding by sigrok-cli, in MiB; 64 to 16384",
+    ),
+    (
         "disk.floor_mib",
         "free space below which captures and uploads are refused, in MiB; 0 is a tenth of the disk, at most 1024",
     ),

@@ -135,6 +135,10 @@ pub struct CapturesConfig {
     pub keep_days: u32,
     /// A file or a folder; empty = none.
     pub registers: PathBuf,
+    /// A path, or a name on the search path; empty = none.
+    pub sigrok: PathBuf,
+    pub sigrok_s_max: u32,
+    pub sigrok_mib_max: u32,
 }
 
 /// What happens to something new when an organisation's quota is used up.
@@ -399,6 +403,25 @@ impl Default for PodsConfig {
     }
 }
 
+impl CapturesConfig {
+    /// The key that is wrong, and what it must be.
+    pub(super) fn check(&self) -> Result<(), (&'static str, &'static str)> {
+        if self.read_max == 0 {
+            return Err(("captures.read_max", "must be at least 1"));
+        }
+        if self.count_max == 0 {
+            return Err(("captures.count_max", "must be at least 1"));
+        }
+        if !(1..=3600).contains(&self.sigrok_s_max) {
+            return Err(("captures.sigrok_s_max", "must be 1 to 3600"));
+        }
+        if !(64..=16_384).contains(&self.sigrok_mib_max) {
+            return Err(("captures.sigrok_mib_max", "must be 64 to 16384"));
+        }
+        Ok(())
+    }
+}
+
 impl Default for CapturesConfig {
     fn default() -> Self {
         Self {
@@ -410,6 +433,9 @@ impl Default for CapturesConfig {
             at_quota: AtQuota::Oldest,
             keep_days: 0,
             registers: PathBuf::new(),
+            sigrok: "sigrok-cli".into(),
+            sigrok_s_max: 120,
+            sigrok_mib_max: 1024,
         }
     }
 }

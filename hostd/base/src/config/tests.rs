@@ -155,6 +155,16 @@ fn mistakes_are_named() {
             "emi.keep_days: must be 0 to 36500",
         ),
         (
+            "[captures]\nsigrok_s_max = 0",
+            None,
+            "captures.sigrok_s_max: must be 1 to 3600",
+        ),
+        (
+            "[captures]\nsigrok_mib_max = 1",
+            None,
+            "captures.sigrok_mib_max: must be 64 to 16384",
+        ),
+        (
             "[emi]\nopenems = \"openEMS\"",
             None,
             "emi.openems: must be an absolute path",

@@ -1,5 +1,6 @@
 //! Whether annotations of a decoder from elsewhere can be.
 
+use super::Ends;
 use crate::annotation::{Annotation, Value};
 
 /// Annotations that one call may return: four for every change, two for every sample.
@@ -79,16 +80,18 @@ pub enum BadAnnotation {
 pub(crate) struct Check {
     classes: usize,
     samples: u64,
+    ends: Ends,
     before: u64,
     count: u64,
 }
 
 impl Check {
     /// For a decoder with so many classes, and a capture of so many samples.
-    pub(crate) fn new(classes: usize, samples: u64) -> Self {
+    pub(crate) fn new(classes: usize, samples: u64, ends: Ends) -> Self {
         Self {
             classes,
             samples,
+            ends,
             before: 0,
             count: 0,
         }
@@ -122,6 +125,11 @@ impl Check {
         if end < start {
             return Err(BadAnnotation::Backwards { start, end });
         }
+        if self.ends == Ends::Anywhere {
+            annotation.end = end.min(self.samples);
+            annotation.start = start.min(annotation.end);
+            return text_and_words(annotation);
+        }
         if self.samples < end {
             let samples = self.samples;
             return Err(BadAnnotation::Beyond { end, samples });
@@ -131,21 +139,25 @@ impl Check {
             return Err(BadAnnotation::Order { end, before });
         }
         self.before = end;
-        match &mut annotation.value {
-            Value::Text(text) if TEXT_BYTES_MAX < text.len() => {
-                Err(BadAnnotation::Text { bytes: text.len() })
-            }
-            Value::Words(words) if WORDS_MAX < words.len() => {
-                Err(BadAnnotation::Words { words: words.len() })
-            }
-            Value::Text(text) => {
-                if text.chars().any(char::is_control) {
-                    *text = printable(text);
-                }
-                Ok(())
-            }
-            _ => Ok(()),
+        text_and_words(annotation)
+    }
+}
+
+fn text_and_words(annotation: &mut Annotation) -> Result<(), BadAnnotation> {
+    match &mut annotation.value {
+        Value::Text(text) if TEXT_BYTES_MAX < text.len() => {
+            Err(BadAnnotation::Text { bytes: text.len() })
         }
+        Value::Words(words) if WORDS_MAX < words.len() => {
+            Err(BadAnnotation::Words { words: words.len() })
+        }
+        Value::Text(text) => {
+            if text.chars().any(char::is_control) {
+                *text = printable(text);
+            }
+            Ok(())
+        }
+        _ => Ok(()),
     }
 }
 
@@ -173,7 +185,9 @@ mod tests {
     }
 
     fn refused(annotations: &mut [Annotation]) -> BadAnnotation {
-        Check::new(2, 100).take(annotations).unwrap_err()
+        Check::new(2, 100, Ends::InOrder)
+            .take(annotations)
+            .unwrap_err()
     }
 
     #[test]
@@ -215,7 +229,7 @@ mod tests {
 
     #[test]
     fn what_is_at_its_limit_is_taken() {
-        let mut check = Check::new(2, 100);
+        let mut check = Check::new(2, 100, Ends::InOrder);
         let text = Value::Text("x".repeat(TEXT_BYTES_MAX).into());
         let words = Value::Words(vec![u64::MAX; WORDS_MAX].into());
         check.take(&mut [with(text), with(words)]).unwrap();
@@ -230,7 +244,7 @@ mod tests {
 
     #[test]
     fn the_sum_of_all_calls_is_bounded() {
-        let mut check = Check::new(1, 0);
+        let mut check = Check::new(1, 0, Ends::InOrder);
         let mut full = vec![found(0, 0, 0); PER_CALL_MAX];
         for _ in 0..TOTAL_MAX / PER_CALL_MAX as u64 {
             check.take(&mut full).unwrap();
@@ -242,9 +256,18 @@ mod tests {
     }
 
     #[test]
+    fn ends_are_brought_back_where_they_may_be_anywhere() {
+        let mut all = [found(5, 200, 0), found(150, 160, 1), found(1, 2, 0)];
+        Check::new(2, 100, Ends::Anywhere).take(&mut all).unwrap();
+        assert_eq!(all, [found(5, 100, 0), found(100, 100, 1), found(1, 2, 0)]);
+        let wrong = Check::new(2, 100, Ends::Anywhere).take(&mut [found(0, 0, 2)]);
+        assert!(matches!(wrong, Err(BadAnnotation::Class { .. })));
+    }
+
+    #[test]
     fn texts_are_one_line() {
         let mut text = [with(Value::Text("a\nb\u{1b}[31m \u{e9}".into()))];
-        Check::new(1, 1).take(&mut text).unwrap();
+        Check::new(1, 1, Ends::InOrder).take(&mut text).unwrap();
         assert_eq!(
             text[0].value,
             Value::Text("a\u{fffd}b\u{fffd}[31m \u{e9}".into())

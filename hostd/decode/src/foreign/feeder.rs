@@ -54,7 +54,11 @@ impl<'s> Feeder<'s> {
                 Input::Samples => Shape::Samples(Samples::from(range.start)),
             },
             shown,
-            check: Check::new(config.foreign.decoder().classes.len(), range.end),
+            check: Check::new(
+                config.foreign.decoder().classes.len(),
+                range.end,
+                config.foreign.ends(),
+            ),
             sink,
         }
     }
@@ -85,7 +89,11 @@ impl<'s> Feeder<'s> {
         self.fill(end)?;
         self.pass()?;
         let found = self.decoding.finish(end);
-        self.take(found)
+        self.take(found)?;
+        while let Some(found) = self.decoding.rest().transpose() {
+            self.take(found)?;
+        }
+        Ok(())
     }
 
     fn fill(&mut self, at: u64) -> Result<(), Stop> {

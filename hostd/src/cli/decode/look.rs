@@ -8,13 +8,19 @@ use decode::segment::Segment;
 use decode::{DecodeError, Decoding, Spec, Wanted, pulse_samples};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::Arc;
+
+use sigrok::{Sigrok, Stack};
 
 use super::super::assert::source::COUNTS;
-use super::{Decode, pairs};
+use super::{Decode, Engine, pairs};
 use crate::plugin::check;
 use crate::plugin::decoding::offline::Offline;
 use crate::registers;
 use crate::summary;
+
+/// The program, on the search path.
+const SIGROK: &str = "sigrok-cli";
 
 impl Decode {
     /// Whether all logic samples are decoded as they are.
@@ -82,6 +88,13 @@ impl Decode {
         let annotations = self.annotations.as_deref();
         let protocol = self.protocol.as_deref().unwrap_or_default();
         let parsed = match &self.plugin {
+            None if self.engine == Engine::Sigrok => {
+                let sigrok = Arc::new(Sigrok::new(SIGROK, sigrok::Limits::default()));
+                let stack = Stack::find(&sigrok, protocol)?;
+                let named: Vec<&str> = map.iter().map(|(role, _)| *role).collect();
+                let foreign = stack.foreign(&named)?;
+                Spec::parse_foreign(&foreign, map, options, annotations, names)
+            }
             None => {
                 let parts = registers::load(self.registers.iter().map(PathBuf::as_path))?;
                 let wanted = Wanted {

@@ -452,7 +452,9 @@ fn finished() -> Vec<Rows> {
                 "invalid_request",
                 call("/captures/import").bytes("application/octet-stream", b"PK"),
             ),
-        rows("captures.decoders").success(200, call("/decoders")),
+        rows("captures.decoders")
+            .success(200, call("/decoders"))
+            .refusal(400, "invalid_request", call("/decoders?protocol=i2c")),
         rows("captures.decode")
             .success(
                 200,
