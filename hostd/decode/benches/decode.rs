@@ -1,7 +1,7 @@
 //! Decoding speed against what memory can deliver, against a naive decoder, and, from the `.sr`
 //! file to the last annotation, against sigrok-cli where that is installed.
 //!
-//! `cargo bench -p decode --bench decode`. Rounds are interleaved, so that a busy machine slows all
+//! `cargo bench -p decode --bench decode`, with `-- files` the files alone. Rounds are interleaved, so that a busy machine slows all
 //! contestants alike; the best round of each counts. Compare the ratios rather than the absolute
 //! numbers.
 
@@ -23,9 +23,11 @@ mod traffic;
 fn main() {
     // `cargo test --benches` runs this too, to see that it still works.
     let quick = std::env::args().any(|argument| argument == "--test");
-    samples::run(
-        if quick { 1_000_000 } else { 100_000_000 },
-        if quick { 1 } else { 7 },
-    );
+    if !std::env::args().any(|argument| argument == "files") {
+        samples::run(
+            if quick { 1_000_000 } else { 100_000_000 },
+            if quick { 1 } else { 7 },
+        );
+    }
     captures::run(if quick { 1 } else { 5 });
 }

@@ -107,6 +107,25 @@ impl RawDecoder {
         ControlFlow::Continue(())
     }
 
+    /// Takes the same whole samples, which are all equal, so many times.
+    pub fn feed_repeated(&mut self, samples: &[u8], times: u64, sink: Sink<'_>) -> ControlFlow<()> {
+        let unit = self.taps.unit();
+        let count = ((samples.len() / unit) as u64).saturating_mul(times);
+        let Some(rest) = count.checked_sub(1) else {
+            return ControlFlow::Continue(());
+        };
+        // An edge can be at the first one alone.
+        let first = &samples[..unit];
+        self.feed(first, sink)?;
+        let (levels, out) = (self.taps.levels(first), &mut self.annotations);
+        self.protocol.feed_active(self.at, rest, levels, &[], out);
+        self.at += rest;
+        if self.annotations.len() >= FLUSH {
+            flush(&mut self.annotations, sink)?;
+        }
+        ControlFlow::Continue(())
+    }
+
     /// Samples taken so far.
     pub fn samples(&self) -> u64 {
         self.at

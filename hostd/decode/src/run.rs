@@ -9,7 +9,7 @@ use crate::planes::CodePath;
 use crate::segment::{Segment, SegmentError};
 use crate::spec::{ProtocolConfig, Spec};
 use crate::split;
-use crate::sr::{Archive, SrError};
+use crate::sr::{Archive, Piece, SrError};
 use std::ops::{ControlFlow, Range};
 
 /// Where annotations go, in sigrok's order, a few thousand at a time. `Break` ends the decoding.
@@ -257,7 +257,10 @@ fn run_raw(
     mut decoder: RawDecoder,
     sink: Sink<'_>,
 ) -> Result<Ended, DecodeError> {
-    let flow = archive.visit(&mut |raw| decoder.feed(raw, sink))?;
+    let flow = archive.visit_pieces(&mut |piece| match piece {
+        Piece::Samples(raw) => decoder.feed(raw, sink),
+        Piece::Repeated { samples, times } => decoder.feed_repeated(samples, times, sink),
+    })?;
     if flow.is_break() {
         return Ok((decoder.samples(), flow));
     }

@@ -9,11 +9,13 @@
 //! reused while they are still in the cache, and [`Limits`] bounds what is accepted at all.
 
 mod analog;
+mod crc;
 mod edges;
 mod error;
 mod inflate;
 mod limits;
 mod metadata;
+mod runs;
 mod writer;
 mod zip;
 
@@ -31,6 +33,23 @@ use zip::Entry;
 
 /// Takes blocks of whole raw samples, in order.
 pub type Visitor<'a> = &'a mut (dyn FnMut(&[u8]) -> ControlFlow<()> + Send);
+
+/// Some raw samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Piece<'a> {
+    /// Whole samples.
+    Samples(&'a [u8]),
+    /// Whole samples that are all equal, so many times: a signal rests.
+    Repeated {
+        /// At least one sample.
+        samples: &'a [u8],
+        /// At least once.
+        times: u64,
+    },
+}
+
+/// Takes raw samples, in order.
+pub type PieceVisitor<'a> = &'a mut (dyn FnMut(Piece<'_>) -> ControlFlow<()> + Send);
 
 /// An `.sr` file whose directory and metadata were read; the samples were not.
 #[derive(Debug)]
@@ -104,12 +123,30 @@ impl<'a> Archive<'a> {
     }
 
     /// Passes all logic samples to `visitor`, in blocks of whole samples. While it processes one block,
-    /// the next ones are inflated on rayon's threads.
+    /// the next ones are inflated on other threads.
     ///
     /// # Errors
     /// The compressed samples are damaged. The blocks before the damage have been passed on.
     pub fn visit(&self, visitor: Visitor<'_>) -> Result<ControlFlow<()>, SrError> {
+        self.visit_pieces(&mut |piece| piece.each_block(visitor))
+    }
+
+    /// Likewise, where what rests is said rather than shown.
+    ///
+    /// # Errors
+    /// As of [`Archive::visit`].
+    pub fn visit_pieces(&self, visitor: PieceVisitor<'_>) -> Result<ControlFlow<()>, SrError> {
         Source::new(&self.logic, self.unit_size()).visit(visitor)
+    }
+}
+
+impl Piece<'_> {
+    /// Passes all of its samples on.
+    fn each_block(self, visitor: Visitor<'_>) -> ControlFlow<()> {
+        match self {
+            Self::Samples(raw) => visitor(raw),
+            Self::Repeated { samples, times } => (0..times).try_for_each(|_| visitor(samples)),
+        }
     }
 }
 

@@ -33,7 +33,7 @@ impl AnalogChannel<'_> {
     /// # Errors
     /// The compressed samples are damaged. The blocks before the damage have been passed on.
     pub fn visit(&self, visitor: Visitor<'_>) -> Result<ControlFlow<()>, SrError> {
-        Source::new(&self.entries, BYTES).visit(visitor)
+        Source::new(&self.entries, BYTES).visit(&mut |piece| piece.each_block(visitor))
     }
 }
 

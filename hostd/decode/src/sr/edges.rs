@@ -1,6 +1,6 @@
 //! A recording as edges: small enough to keep in memory for playback.
 
-use super::{Archive, SrError};
+use super::{Archive, Piece, SrError};
 use crate::changes::{each_change, word};
 use std::ops::ControlFlow;
 
@@ -62,7 +62,15 @@ pub fn load_edges(
     let mut samples = 0;
     let mut last = 0;
     let mut is_full = false;
-    let flow = archive.visit(&mut |raw| {
+    let flow = archive.visit_pieces(&mut |piece| {
+        // Of what rests, one sample says all.
+        let (raw, rest) = match piece {
+            Piece::Samples(raw) => (raw, 0),
+            Piece::Repeated { samples, times } => {
+                let count = (samples.len() / unit) as u64;
+                (&samples[..unit], count.saturating_mul(times) - 1)
+            }
+        };
         if samples == 0 {
             last = word(&raw[..unit]) & mask;
             edges.push((0, pick(last)));
@@ -79,7 +87,7 @@ pub fn load_edges(
             return ControlFlow::Break(());
         };
         last = end;
-        samples += (raw.len() / unit) as u64;
+        samples += (raw.len() / unit) as u64 + rest;
         ControlFlow::Continue(())
     })?;
     if flow.is_break() || is_full {

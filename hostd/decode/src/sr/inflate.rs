@@ -1,27 +1,32 @@
-//! Inflates the samples through reused buffers, a few entries ahead of their consumer.
+//! Inflates the samples through reused buffers, ahead of their consumer.
 //!
-//! Entries of ordinary size are inflated whole by libdeflate, several at once. On 16-bit captures
-//! it is four times as fast as zlib-rs, and most of their decoding time is spent inflating. Large
-//! entries (a version 1 file has all its samples in one) are streamed by zlib-rs.
+//! Entries that are mostly runs are inflated by our own code, which passes runs on as such. Others of
+//! ordinary size are inflated whole by libdeflate, which is faster than zlib-rs. Both go side by side,
+//! and beside their consumer. Large entries (a version 1 file has all its samples in one) are
+//! streamed, by zlib-rs where they are not mostly runs, on a thread that is a few blocks ahead.
 
-use super::zip::{Entry, Method};
-use super::{Limits, SrError, Visitor};
-use flate2::{Decompress, FlushDecompress, Status};
-use libdeflater::{Crc, Decompressor};
+mod ahead;
+mod buffer;
+mod seam;
+mod stream;
+
+use super::runs::RESERVE;
+use super::zip::Entry;
+use super::{Limits, Piece, PieceVisitor, SrError};
+use buffer::{Buffer, has_ratio, is_runs};
 use rayon::prelude::*;
+use seam::Seam;
 use std::ops::ControlFlow;
+use stream::STREAM_BLOCK;
 
 /// Largest entry that is inflated in one go, in bytes. sigrok writes 4 or 10 MiB.
 const WHOLE_MAX: u64 = 16 << 20;
 
-/// Bytes inflated ahead: together with those being processed, the memory that a capture costs.
-const AHEAD_MAX: u64 = 24 << 20;
+/// Bytes inflated ahead: with as many being processed, the memory that a capture costs.
+const AHEAD_MAX: u64 = 22 << 20;
 
-/// From this many bytes per packed byte on, an entry consists almost entirely of runs.
-const RUNS_RATIO: u64 = 100;
-
-/// Bytes of a streamed entry that are inflated at a time: they stay in the second-level cache.
-const STREAM_BLOCK: usize = 256 << 10;
+/// From this many bytes per packed byte on, it pays to stream an entry of one-byte samples.
+const BYTES_RATIO: u64 = 100;
 
 /// Inflates the metadata entry.
 pub(super) fn metadata(entry: &Entry<'_>, limits: &Limits) -> Result<Vec<u8>, SrError> {
@@ -30,139 +35,17 @@ pub(super) fn metadata(entry: &Entry<'_>, limits: &Limits) -> Result<Vec<u8>, Sr
         return Err(SrError::TooLarge { bytes, limit });
     }
     let mut buffer = Buffer::default();
-    buffer.inflate(entry)?;
-    Ok(buffer.bytes)
+    buffer.inflate(entry, 1)?;
+    Ok(buffer.pieces().flat_map(expanded).collect())
 }
 
-/// Memory for one inflated entry, and the state of the decompressor.
-#[derive(Default)]
-struct Buffer {
-    /// Stays as long as the longest entry so far, so that later entries touch no new memory.
-    bytes: Vec<u8>,
-    used: usize,
-    inflater: Option<Decompressor>,
-}
-
-impl Buffer {
-    fn inflate(&mut self, entry: &Entry<'_>) -> Result<(), SrError> {
-        let size = usize::try_from(entry.size).expect("callers bound the size");
-        if self.bytes.len() < size {
-            self.bytes.resize(size, 0);
-        }
-        self.used = size;
-        let out = &mut self.bytes[..size];
-        match entry.method {
-            Method::Stored => out.copy_from_slice(entry.packed),
-            Method::Deflated => {
-                let inflater = self.inflater.get_or_insert_with(Decompressor::new);
-                match inflater.deflate_decompress(entry.packed, out) {
-                    Ok(written) if written == size => {}
-                    Err(libdeflater::DecompressionError::BadData) => {
-                        return Err(SrError::Inflate {
-                            entry: entry.name.clone(),
-                        });
-                    }
-                    _ => return Err(wrong_size(entry)),
-                }
-            }
-        }
-        check(entry, libdeflater::crc32(&self.bytes[..size]))
-    }
-}
-
-fn wrong_size(entry: &Entry<'_>) -> SrError {
-    SrError::WrongSize {
-        entry: entry.name.clone(),
-        size: entry.size,
-    }
-}
-
-fn check(entry: &Entry<'_>, crc32: u32) -> Result<(), SrError> {
-    if crc32 == entry.crc32 {
-        Ok(())
-    } else {
-        Err(SrError::Checksum {
-            entry: entry.name.clone(),
-        })
-    }
-}
-
-/// An entry in the middle of being inflated.
-struct Stream<'a> {
-    entry: &'a Entry<'a>,
-    rest: &'a [u8],
-    inflater: Decompress,
-    crc: Crc,
-    written: u64,
-}
-
-impl<'a> Stream<'a> {
-    fn new(entry: &'a Entry<'a>) -> Self {
-        let inflater = Decompress::new(false);
-        Self {
-            entry,
-            rest: entry.packed,
-            inflater,
-            crc: Crc::new(),
-            written: 0,
-        }
-    }
-
-    /// Fills `buffer` as far as the entry goes; returns whether it ended.
-    fn read(&mut self, buffer: &mut Buffer) -> Result<bool, SrError> {
-        if buffer.bytes.len() < STREAM_BLOCK {
-            buffer.bytes.resize(STREAM_BLOCK, 0);
-        }
-        buffer.used = 0;
-        let ended = match self.entry.method {
-            Method::Stored => self.copy(buffer),
-            Method::Deflated => self.inflate(buffer)?,
-        };
-        self.written += buffer.used as u64;
-        self.crc.update(&buffer.bytes[..buffer.used]);
-        if self.written > self.entry.size || ended && self.written != self.entry.size {
-            return Err(wrong_size(self.entry));
-        }
-        if ended {
-            check(self.entry, self.crc.sum())?;
-        }
-        Ok(ended)
-    }
-
-    fn copy(&mut self, buffer: &mut Buffer) -> bool {
-        let (now, later) = self.rest.split_at(self.rest.len().min(STREAM_BLOCK));
-        buffer.bytes[..now.len()].copy_from_slice(now);
-        buffer.used = now.len();
-        self.rest = later;
-        later.is_empty()
-    }
-
-    fn inflate(&mut self, buffer: &mut Buffer) -> Result<bool, SrError> {
-        let damaged = || SrError::Inflate {
-            entry: self.entry.name.clone(),
-        };
-        while buffer.used < STREAM_BLOCK {
-            let (read, written) = (self.inflater.total_in(), self.inflater.total_out());
-            let out = &mut buffer.bytes[buffer.used..STREAM_BLOCK];
-            let status = self
-                .inflater
-                .decompress(self.rest, out, FlushDecompress::None);
-            let status = status.map_err(|_| damaged())?;
-            let read = usize::try_from(self.inflater.total_in() - read);
-            let written = usize::try_from(self.inflater.total_out() - written);
-            let read = read.expect("no more than the input");
-            let written = written.expect("no more than the buffer");
-            self.rest = &self.rest[read..];
-            buffer.used += written;
-            if status == Status::StreamEnd {
-                return Ok(true);
-            }
-            if read == 0 && written == 0 {
-                return Err(damaged());
-            }
-        }
-        Ok(false)
-    }
+/// All bytes of a piece.
+fn expanded(piece: Piece<'_>) -> impl Iterator<Item = u8> {
+    let (samples, times) = match piece {
+        Piece::Samples(samples) => (samples, 1),
+        Piece::Repeated { samples, times } => (samples, times),
+    };
+    (0..times).flat_map(move |_| samples.iter().copied())
 }
 
 /// Buffers filled together.
@@ -187,14 +70,19 @@ impl<'a> Source<'a> {
         }
     }
 
-    pub(super) fn visit(mut self, visitor: Visitor<'_>) -> Result<ControlFlow<()>, SrError> {
+    pub(super) fn visit(mut self, visitor: PieceVisitor<'_>) -> Result<ControlFlow<()>, SrError> {
         let mut seam = Seam::new(self.unit);
-        while let Some((entry, rest)) = self.waiting.split_first() {
-            let flow = if self.is_streamed(entry) {
-                self.waiting = rest;
-                visit_stream(entry, &mut seam, visitor)?
-            } else {
+        while !self.waiting.is_empty() {
+            let streamed = self
+                .waiting
+                .iter()
+                .take_while(|entry| is_streamed(entry, self.unit));
+            let (streamed, rest) = self.waiting.split_at(streamed.count());
+            let flow = if streamed.is_empty() {
                 self.visit_batches(&mut seam, visitor)?
+            } else {
+                self.waiting = rest;
+                ahead::visit(streamed, self.unit, &mut seam, visitor)?
             };
             if flow.is_break() {
                 return Ok(flow);
@@ -203,26 +91,25 @@ impl<'a> Source<'a> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Whether an entry goes through a small buffer rather than being inflated whole: if it is too
-    /// large, or consists almost entirely of runs of one-byte samples. zlib-rs inflates those as
-    /// fast as libdeflate, and then it pays to process them before they leave the cache.
-    fn is_streamed(&self, entry: &Entry<'_>) -> bool {
-        let is_runs = self.unit == 1 && entry.size / RUNS_RATIO > entry.packed.len() as u64;
-        entry.size > WHOLE_MAX || is_runs && entry.size > 4 * STREAM_BLOCK as u64
-    }
-
     /// Inflates entries whole: the next ones while the current ones are being processed.
     fn visit_batches(
         &mut self,
         seam: &mut Seam,
-        visitor: Visitor<'_>,
+        visitor: PieceVisitor<'_>,
     ) -> Result<ControlFlow<()>, SrError> {
         let mut now = Batch::default();
         let mut next = Batch::default();
         self.fill(&mut now)?;
         while now.filled > 0 {
-            let look = || seam.show(&now.buffers[..now.filled], visitor);
-            let (flow, filled) = rayon::join(look, || self.fill(&mut next));
+            let mut look = || seam.show(&now.buffers[..now.filled], visitor);
+            let is_last = self.next_count() == 0;
+            let (flow, filled) = match is_last {
+                true => {
+                    next.filled = 0;
+                    (look(), Ok(()))
+                }
+                false => rayon::join(look, || self.fill(&mut next)),
+            };
             if flow.is_break() {
                 return Ok(flow);
             }
@@ -232,78 +119,59 @@ impl<'a> Source<'a> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Inflates the next entries, one per thread as far as memory allows; none if the next one is
-    /// streamed or everything has been read.
-    fn fill(&mut self, batch: &mut Batch) -> Result<(), SrError> {
+    /// How many entries are inflated next: one per thread as far as memory allows; none if the next one is streamed or
+    /// everything has been read.
+    fn next_count(&self) -> usize {
         let mut bytes = 0;
         let fits = |entry: &&Entry<'_>| {
             bytes += entry.size;
-            !self.is_streamed(entry) && bytes <= AHEAD_MAX
+            !is_streamed(entry, self.unit) && bytes <= AHEAD_MAX
         };
         let threads = rayon::current_num_threads();
-        let count = self.waiting.iter().take(threads).take_while(fits).count();
-        let (entries, rest) = self.waiting.split_at(count);
+        self.waiting.iter().take(threads).take_while(fits).count()
+    }
+
+    /// Inflates the next entries.
+    fn fill(&mut self, batch: &mut Batch) -> Result<(), SrError> {
+        let (entries, rest) = self.waiting.split_at(self.next_count());
         self.waiting = rest;
-        batch
-            .buffers
-            .resize_with(batch.buffers.len().max(count), Buffer::default);
-        batch.filled = count;
-        let pairs = batch.buffers.par_iter_mut().zip(entries);
-        pairs.try_for_each(|(buffer, entry)| buffer.inflate(entry))
-    }
-}
-
-/// Inflates an entry through one small buffer.
-fn visit_stream(
-    entry: &Entry<'_>,
-    seam: &mut Seam,
-    visitor: Visitor<'_>,
-) -> Result<ControlFlow<()>, SrError> {
-    let mut stream = Stream::new(entry);
-    let mut buffer = Buffer::default();
-    loop {
-        let ended = stream.read(&mut buffer)?;
-        let flow = seam.show(std::slice::from_ref(&buffer), visitor);
-        if ended || flow.is_break() {
-            return Ok(flow);
-        }
-    }
-}
-
-/// Reassembles samples that are split between two blocks. sigrok does not split samples, but
-/// nothing in the format forbids it.
-struct Seam {
-    unit: usize,
-    held: Vec<u8>,
-}
-
-impl Seam {
-    fn new(unit: usize) -> Self {
-        Self {
-            unit,
-            held: Vec::with_capacity(unit),
-        }
-    }
-
-    fn show(&mut self, buffers: &[Buffer], visitor: Visitor<'_>) -> ControlFlow<()> {
-        for buffer in buffers {
-            let mut raw = &buffer.bytes[..buffer.used];
-            if !self.held.is_empty() {
-                let (missing, rest) = raw.split_at(raw.len().min(self.unit - self.held.len()));
-                self.held.extend_from_slice(missing);
-                raw = rest;
-                if self.held.len() < self.unit {
-                    continue;
-                }
-                visitor(&self.held)?;
-                self.held.clear();
+        batch.make_room(entries);
+        let unit = self.unit;
+        match (batch.buffers.as_mut_slice(), entries) {
+            ([buffer, ..], [entry]) => buffer.inflate(entry, unit),
+            (buffers, entries) => {
+                let pairs = buffers.par_iter_mut().zip(entries);
+                pairs.try_for_each(|(buffer, entry)| buffer.inflate(entry, unit))
             }
-            let (whole, rest) = raw.split_at(raw.len() / self.unit * self.unit);
-            if !whole.is_empty() {
-                visitor(whole)?;
-            }
-            self.held.extend_from_slice(rest);
         }
-        ControlFlow::Continue(())
     }
 }
+
+/// Whether an entry goes through small buffers rather than being inflated whole: if it is too large, or if it has so many runs
+/// that it pays to look at them before they leave the cache. zlib-rs writes those of bytes as fast as libdeflate, others not.
+fn is_streamed(entry: &Entry<'_>, unit: usize) -> bool {
+    let is_quick = is_runs(entry) || unit == 1 && has_ratio(entry, BYTES_RATIO);
+    entry.size > WHOLE_MAX || is_quick && entry.size > 4 * STREAM_BLOCK as u64
+}
+
+impl Batch {
+    /// Has a buffer for each of some entries. What buffers keep of longer ones does not add up.
+    fn make_room(&mut self, entries: &[Entry<'_>]) {
+        let count = entries.len();
+        self.filled = count;
+        self.buffers
+            .resize_with(self.buffers.len().max(count), Buffer::default);
+        let mut entries = entries.iter();
+        let kept = self.buffers.iter().map(|buffer| {
+            let needed = entries.next().map_or(0, |entry| entry.size);
+            needed.max(buffer.bytes_len())
+        });
+        let kept: u64 = kept.map(|bytes| bytes.saturating_sub(RESERVE)).sum();
+        if kept > AHEAD_MAX {
+            self.buffers.fill_with(Buffer::default);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
