@@ -50,6 +50,7 @@ pub(crate) const ROUTE: Route = Route {
 
 /// What the body may be.
 const BODY: &str = "A file, of whatever kind its content says: sigrok session (`.sr`), value change dump (VCD), \
+    fast signal trace (FST, of GTKWave and others), \
     comma-separated values (those exported here, by Saleae's Logic 2 or by sigrok, and others with a column of times or \
     with `rate`), binary export of Logic 2 (version 0 or 1), or WAV. At most 64 logic channels and one analog channel.";
 

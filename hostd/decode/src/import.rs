@@ -1,5 +1,5 @@
-//! Recordings of other tools, read into what the store keeps: value change dumps, tables, sigrok sessions, Saleae's binary
-//! exports and WAV files.
+//! Recordings of other tools, read into what the store keeps: value change dumps, fast signal traces, tables, sigrok
+//! sessions, Saleae's binary exports and WAV files.
 //!
 //! A file is recognised by what it holds, never by its name, and read twice: the first time to learn its channels, its
 //! rates and the range of its values, the second time to pass its samples on. Nothing here keeps more than a block of
@@ -10,6 +10,7 @@ mod csv;
 mod decimal;
 mod error;
 mod feed;
+mod fst;
 mod kind;
 mod limits;
 mod memory;
@@ -21,6 +22,7 @@ mod session;
 mod source;
 mod survey;
 mod vcd;
+mod vector;
 mod wav;
 
 pub use error::ImportError;
@@ -126,6 +128,7 @@ impl<'a> Import<'a> {
         let mut source: Box<dyn Source + 'a> = match kind {
             Kind::Session => Box::new(session::Session::open(bytes, options.rate_hz, limits)?),
             Kind::Vcd => Box::new(vcd::Dump::open(bytes, limits)?),
+            Kind::Fst => Box::new(fst::Trace::open(bytes, limits)?),
             Kind::Csv => Box::new(csv::Table::open(bytes, options.rate_hz, limits)?),
             Kind::Saleae => Box::new(saleae::Export::open(bytes)?),
             Kind::Wav => Box::new(wav::Wave::open(bytes, limits)?),
@@ -144,6 +147,7 @@ impl<'a> Import<'a> {
         };
         let end = source.walk(wanted, &mut survey)?;
         survey.finish(end, &mut notes);
+        notes.extend(source.remark().map(str::to_owned));
         let last = shape.ends_with_sample.then_some(end);
         let mut import = Self {
             kind,

@@ -478,6 +478,74 @@ fn what_cannot_be_read_is_said() {
     );
 }
 
+/// The same changes as a dump, and as traces that GTKWave's `vcd2fst` made of it, each packed in another way.
+const TRACED: &[u8] = include_bytes!("../testdata/traces/bus.vcd");
+const TRACES: [&[u8]; 3] = [
+    include_bytes!("../testdata/traces/lz4.fst"),
+    include_bytes!("../testdata/traces/fastlz.fst"),
+    include_bytes!("../testdata/traces/zlib.fst"),
+];
+const PACKED_TRACE: &[u8] = include_bytes!("../testdata/traces/packed.fst");
+
+#[test]
+fn a_trace_becomes_what_its_dump_does() {
+    let dump = plain(TRACED);
+    assert_eq!(dump.names[..3], ["clk", "bus.data[0]", "bus.data[1]"]);
+    assert!(dump.edges.len() > 800 && dump.analog.is_some());
+    for trace in TRACES {
+        let mut got = plain(trace);
+        assert_eq!(got.kind, Kind::Fst);
+        got.kind = Kind::Vcd;
+        assert_eq!(got, dump);
+        // Other signals are not unpacked.
+        let mut options = choosing(&["bus.state[2]", "bus.cs", "supply"]);
+        options.rate_hz = Some(1e6);
+        let mut some = read(trace, &options).unwrap();
+        some.kind = Kind::Vcd;
+        assert_eq!(some, read(TRACED, &options).unwrap());
+    }
+}
+
+#[test]
+fn traces_that_cannot_be_read_are_refused() {
+    let refused = |bytes: &[u8], says: &str| {
+        let error = read(bytes, &Options::default()).unwrap_err().to_string();
+        assert!(error.contains(says), "{error}");
+    };
+    refused(PACKED_TRACE, "packed as a whole");
+    for trace in TRACES {
+        for len in [9, 300, 331, 400, trace.len() - 1] {
+            refused(&trace[..len], "truncated or damaged");
+        }
+        // The number of signals, and the unit of time.
+        let geometry = trace
+            .windows(9)
+            .rposition(|at| at == [3, 0, 0, 0, 0, 0, 0, 0, 29]);
+        let mut many = trace.to_vec();
+        many[geometry.unwrap() + 18] = 1;
+        refused(&many, "the limit is 65536");
+        let mut fine = trace.to_vec();
+        fine[73] = 0x80;
+        refused(&fine, "a unit of time");
+    }
+    let import = |limits: &Limits| {
+        let refused = Import::open(TRACES[0], &Options::default(), limits);
+        refused.map(|_| ()).unwrap_err().to_string()
+    };
+    let few = Limits {
+        channels_max: 8,
+        ..LIMITS
+    };
+    assert!(import(&few).contains("the limit is 8"), "{}", import(&few));
+    let mut short = LIMITS;
+    short.session.unpacked_bytes_max = 1000;
+    assert!(
+        import(&short).contains("the limit is 1000"),
+        "{}",
+        import(&short)
+    );
+}
+
 #[test]
 fn mutated_files_never_panic() {
     let table = b"Time [s],a,b (V)\n0.0,0,1.5\n0.5,1,-2e3\n1.0,0,7\n".to_vec();
@@ -488,6 +556,7 @@ fn mutated_files_never_panic() {
         wav(1, 2, 16, &[1; 64]),
     ];
     files.extend(exports());
+    files.extend(TRACES.map(<[u8]>::to_vec));
     let mut random = Rng::new(0x0F11E);
     let mut below = |limit: usize| usize::try_from(random.range(0, limit.max(1) as u64)).unwrap();
     let mut read_whole = 0;

@@ -25,7 +25,7 @@ const STRETCHES_MAX: i64 = 10_000;
 /// Arguments of the verb.
 #[derive(Debug, Args)]
 pub struct Decode {
-    /// Capture to read: sigrok session, value change dump, CSV, or Saleae's binary export; its content says which; with
+    /// Capture to read: sigrok session, value change dump, FST, CSV, or Saleae's binary export; its content says which; with
     /// --find also WAV, and logic samples as a server stores them (.la)
     file: PathBuf,
     /// Protocol decoder: i2c, i2c-registers, spi, uart or uart-conversation; with --plugin one of the package, of which a single one need not be named

@@ -1,7 +1,10 @@
 //! What a file is, by its first bytes.
 
+use super::fst::is_trace;
+
 /// The kinds that are known, for messages.
-pub(super) const KNOWN: &str = "sigrok sessions (.sr), value change dumps (.vcd), comma-separated values (.csv), \
+pub(super) const KNOWN: &str = "sigrok sessions (.sr), value change dumps (.vcd), \
+     fast signal traces (.fst), comma-separated values (.csv), \
      Saleae's binary exports (.bin) and WAV files (.wav)";
 
 /// A kind of file.
@@ -13,6 +16,8 @@ pub enum Kind {
     Vcd,
     /// A row of numbers for each sample or change.
     Csv,
+    /// Fast signal trace, of GTKWave and others.
+    Fst,
     /// Binary export of Saleae's Logic 2, version 0 or 1.
     Saleae,
     /// RIFF WAVE.
@@ -40,6 +45,9 @@ impl Kind {
     pub fn of(bytes: &[u8]) -> Option<Self> {
         if bytes.starts_with(b"PK") {
             return Some(Self::Session);
+        }
+        if is_trace(bytes) {
+            return Some(Self::Fst);
         }
         if bytes.starts_with(b"<SALEAE>") {
             return Some(Self::Saleae);
@@ -87,6 +95,8 @@ mod tests {
         for (bytes, kind) in [
             (&b"PK\x03\x04"[..], Some(Kind::Session)),
             (b"<SALEAE>\0\0", Some(Kind::Saleae)),
+            (b"\0\0\0\0\0\0\0\x01\x49\0", Some(Kind::Fst)),
+            (b"\0\0\0\0\0\0\0\x01\x48\0", None),
             (b"RIFF\0\0\0\0WAVEfmt ", Some(Kind::Wav)),
             (b"RIFF\0\0\0\0AVI fmt ", None),
             (b"\n $timescale 1 us $end", Some(Kind::Vcd)),

@@ -49,6 +49,17 @@ impl Rate {
         Self::new(whole(samples).max(1), 1 << halvings)
     }
 
+    /// Whole hertz or a fraction, as our own exports say it: `24000000/11`.
+    pub(super) fn said(text: &str) -> Option<Self> {
+        match text.split_once('/') {
+            Some((above, below)) => {
+                let (above, below): (u64, u64) = (above.parse().ok()?, below.parse().ok()?);
+                Self::new(above.into(), below.into())
+            }
+            None => Self::of_hz(text.parse().ok()?),
+        }
+    }
+
     /// In hertz.
     pub(super) fn hz(self) -> f64 {
         self.samples as f64 / self.seconds as f64

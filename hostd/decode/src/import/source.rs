@@ -67,4 +67,9 @@ pub(super) trait Source {
 
     /// Show the file from its beginning; returns the tick at which it ends.
     fn walk(&self, wanted: Wanted, sink: &mut dyn Sink) -> Result<u64, ImportError>;
+
+    /// What a reader should know that a walk came upon. A sentence.
+    fn remark(&self) -> Option<&'static str> {
+        None
+    }
 }

@@ -11,6 +11,9 @@ use header::Header;
 use tokens::Tokens;
 use values::Targets;
 
+/// What is said of levels that are neither high nor low.
+pub(super) const UNKNOWN: &str = "Levels `x` and `z` were read as 0.";
+
 /// A dump whose definitions were read.
 pub(super) struct Dump<'a> {
     shape: Shape,
@@ -26,9 +29,7 @@ impl<'a> Dump<'a> {
         let header = Header::read(&mut tokens, limits)?;
         let mut shape = header.shape();
         if values::has_unknown(tokens.clone())? {
-            shape
-                .notes
-                .push("Levels `x` and `z` were read as 0.".to_owned());
+            shape.notes.push(UNKNOWN.to_owned());
         }
         let targets = Targets::default();
         Ok(Self {

@@ -36,8 +36,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Where a capture comes from.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Source {
-    /// Capture to read: sigrok session (.sr), VCD, CSV, Saleae's binary export, WAV, logic samples as a server stores
-    /// them (.la), or the id of a capture of a server
+    /// Capture to read: sigrok session (.sr), VCD, FST, CSV, Saleae's binary export, WAV, logic samples as a server
+    /// stores them (.la), or the id of a capture of a server
     #[arg(value_name = "CAPTURE", required = true)]
     file: Option<PathBuf>,
     /// URL of the server that has a capture which is named by its id; the key is read from HOSTD_KEY

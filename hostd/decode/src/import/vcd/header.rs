@@ -2,11 +2,9 @@
 
 use super::super::rate::Rate;
 use super::super::source::{AnalogName, Known, Shape};
+use super::super::vector::{BITS_MAX, bit_names, left_out};
 use super::super::{ImportError, Limits};
 use super::tokens::Tokens;
-
-/// Bits of the widest variable that is read.
-const BITS_MAX: u64 = 64;
 
 /// A variable.
 pub(super) struct Variable<'a> {
@@ -75,7 +73,7 @@ impl<'a> Header<'a> {
     pub(super) fn shape(&self) -> Shape {
         let mut notes = Vec::new();
         if self.left_out > 0 {
-            notes.push(format!("{} variables that are no levels or numbers, or wider than {BITS_MAX} bits, were left out.", self.left_out));
+            notes.push(left_out(self.left_out));
         }
         if self.tick.is_none() {
             notes.push("The file has no timescale; its times were read as nanoseconds.".to_owned());
@@ -140,23 +138,8 @@ impl<'a> Header<'a> {
             channel: self.logic.len(),
             bits: usize::try_from(size).ok(),
         });
-        if size == 1 {
-            self.logic.push(name + &range);
-            return Some(());
-        }
-        // The range says the number of the highest and of the lowest bit.
-        let ends = range.trim_matches(['[', ']']).split_once(':');
-        let ends = ends
-            .and_then(|(high, low)| Some((high.parse::<i64>().ok()?, low.parse::<i64>().ok()?)));
-        let (high, low) = ends.unwrap_or((63, 0));
-        for bit in (0_i64..).take(usize::try_from(size).ok()?) {
-            let number = if high >= low {
-                low.saturating_add(bit)
-            } else {
-                low.saturating_sub(bit)
-            };
-            self.logic.push(format!("{name}[{number}]"));
-        }
+        let width = usize::try_from(size).ok()?;
+        self.logic.extend(bit_names(&name, &range, width));
         Some(())
     }
 
@@ -206,14 +189,7 @@ fn spoken_rate(text: &str) -> Option<Rate> {
 fn own_rate(text: &str) -> Option<Known> {
     if let Some((before, exact)) = text.split_once(" of them at ") {
         let samples = before.rsplit(' ').next()?.parse().ok()?;
-        let exact = exact.strip_suffix(" Hz")?;
-        let rate = match exact.split_once('/') {
-            Some((above, below)) => {
-                let (above, below): (u64, u64) = (above.parse().ok()?, below.parse().ok()?);
-                Rate::new(above.into(), below.into())?
-            }
-            None => Rate::of_hz(exact.parse().ok()?)?,
-        };
+        let rate = Rate::said(exact.strip_suffix(" Hz")?)?;
         return Some(Known {
             rate,
             samples: Some(samples),
