@@ -36,6 +36,7 @@ const PLUGIN: &str = "plugin";
 const SIGROK: &str = "sigrok";
 
 members! {
+    #[derive(Debug)]
     struct Asked {
         /// `sigrok`: those of an installed sigrok-cli, with ids and names alone.
         engine: Engine = or(ENGINES.shape(), Engine::Hostd),

@@ -1,7 +1,11 @@
 //! Decoding by `sigrok-cli`: by a script in its place, which misbehaves as it is asked to, and by the real one where it is
 //! installed.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    reason = "tests that say why they are left out"
+)]
 
 use decode::foreign::{EngineTrouble, ForeignError};
 use decode::segment::{Encoder, EncoderSpec, Segment};

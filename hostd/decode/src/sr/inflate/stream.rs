@@ -22,14 +22,16 @@ pub(super) struct Stream<'a> {
 enum Rest<'a> {
     Stored(&'a [u8]),
     Deflated(&'a [u8], Decompress),
-    Runs(Inflater<'a>),
+    Runs(Box<Inflater<'a>>),
 }
 
 impl<'a> Stream<'a> {
     pub(super) fn new(entry: &'a Entry<'a>, unit: usize) -> Self {
         let rest = match entry.method {
             Method::Stored => Rest::Stored(entry.packed),
-            Method::Deflated if is_runs(entry) => Rest::Runs(Inflater::new(entry.packed, unit)),
+            Method::Deflated if is_runs(entry) => {
+                Rest::Runs(Box::new(Inflater::new(entry.packed, unit)))
+            }
             Method::Deflated => Rest::Deflated(entry.packed, Decompress::new(false)),
         };
         Self {
