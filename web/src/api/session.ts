@@ -1,0 +1,35 @@
+// Who is signed in, and what they may do.
+import { signal } from "@preact/signals";
+import { call } from "./client.ts";
+import { forgetAll } from "./resource.ts";
+import type { AuthIdentity } from "./schema.ts";
+
+/** Undefined until it is known. */
+export const session = signal<AuthIdentity | undefined>(undefined);
+
+export async function readSession(): Promise<void> {
+  session.value = await call("GET /auth/session");
+}
+
+/** `keep` is what a person with a login of their own may want: to stay signed in. */
+export type Credential = { readonly code: string } | { readonly login: string; readonly password: string };
+
+export async function signIn(credential: Credential): Promise<void> {
+  await call("POST /auth/session", { body: credential });
+  forgetAll();
+  await readSession();
+}
+
+export async function signOut(): Promise<void> {
+  await call("DELETE /auth/session");
+  forgetAll();
+  session.value = undefined;
+}
+
+const ROLES = ["member", "admin", "owner"] as const;
+
+/** Whether the role is at least this one; nothing is hidden while it is not known. */
+export function isAtLeast(role: (typeof ROLES)[number]): boolean {
+  const known = session.value;
+  return !known || ROLES.indexOf(known.role) >= ROLES.indexOf(role);
+}

@@ -1,0 +1,46 @@
+// One device: a tab for each thing that is done with it.
+import type { ComponentChildren } from "preact";
+import { call } from "../api/client.ts";
+import { useResource } from "../api/resource.ts";
+import type { DevicesDevice } from "../api/schema.ts";
+import { ConsolePanel } from "../console/panel.tsx";
+import { Head } from "../ui/head.tsx";
+import { Empty, Loaded } from "../ui/states.tsx";
+import { LinkTabs } from "../ui/tabs.tsx";
+import { CaptureList } from "./capture-list.tsx";
+import { DeviceState, Lease } from "./device-state.tsx";
+import { Overview } from "./device-overview.tsx";
+
+interface DeviceTab {
+  readonly id: string;
+  readonly name: string;
+  readonly show: (device: DevicesDevice) => ComponentChildren;
+}
+
+/** A new tab is a file and a line here. */
+const TABS: readonly DeviceTab[] = [
+  { id: "overview", name: "Overview", show: (device) => <Overview device={device} /> },
+  { id: "console", name: "Console", show: (device) => <ConsolePanel key={device.id} device={device} /> },
+  { id: "captures", name: "Captures", show: (device) => <CaptureList device={device} /> },
+];
+
+const address = (id: string, tab: string): string => (tab === TABS[0]!.id ? `/devices/${id}` : `/devices/${id}/${tab}`);
+
+export default function DevicePage({ id, tab }: { id: string; tab: string }) {
+  const device = useResource(`device ${id}`, (signal) => call("GET /bench/devices/{id}", { path: { id } }, signal), 2000);
+  const known = device.data.value;
+  const shown = TABS.find((one) => one.id === tab);
+  return (
+    <main class="page device">
+      <Head title={known?.name ?? "Device"} note={known && <><DeviceState device={known} />{known.board && <span>{known.board}</span>}{known.firmware_version && <span>firmware {known.firmware_version}</span>}<Lease device={known} /></>} />
+      <Loaded resource={device}>
+        {(data) => (
+          <>
+            <LinkTabs label="Device" tabs={TABS.map(({ id: one, name }) => ({ to: address(id, one), name }))} current={address(id, tab)} />
+            {shown ? shown.show(data) : <Empty icon="device" title="No such tab"><p><a href={`/devices/${id}`}>Back to the overview</a></p></Empty>}
+          </>
+        )}
+      </Loaded>
+    </main>
+  );
+}

@@ -1,0 +1,48 @@
+// The one list of pages: which address shows which page, and what the bar on the side leads to. A new page is a file in
+// pages/ and a line here.
+import type { ComponentChildren } from "preact";
+import CapturesPage from "../pages/captures.tsx";
+import DevicePage from "../pages/device.tsx";
+import DevicesPage from "../pages/devices.tsx";
+import JobPage from "../pages/job.tsx";
+import JobsPage from "../pages/jobs.tsx";
+import LivePage from "../pages/live.tsx";
+import ViewerPage from "../pages/viewer.tsx";
+import type { IconName } from "../ui/icon.tsx";
+
+export interface Route {
+  /** `/devices/:id`; the first that fits. */
+  readonly pattern: string;
+  readonly page: (given: Readonly<Record<string, string>>) => ComponentChildren;
+}
+
+export const ROUTES: readonly Route[] = [
+  { pattern: "/devices", page: () => <DevicesPage /> },
+  { pattern: "/devices/:id", page: ({ id }) => <DevicePage key={id} id={id!} tab="overview" /> },
+  { pattern: "/devices/:id/:tab", page: ({ id, tab }) => <DevicePage key={id} id={id!} tab={tab!} /> },
+  
+  { pattern: "/captures/live", page: () => <LivePage /> },
+  { pattern: "/captures", page: () => <CapturesPage /> },
+  { pattern: "/captures/:id", page: ({ id }) => <ViewerPage key={id} id={id!} /> },
+  { pattern: "/jobs", page: () => <JobsPage /> },
+  { pattern: "/jobs/:id", page: ({ id }) => <JobPage key={id} id={id!} /> },
+];
+
+export interface Place {
+  readonly to: string;
+  readonly name: string;
+  readonly icon: IconName;
+}
+
+/** The main places, which phones have at the bottom: five at most. */
+export const MAIN: readonly Place[] = [
+  { to: "/devices", name: "Devices", icon: "device" },
+  { to: "/captures", name: "Captures", icon: "capture" },
+  { to: "/jobs", name: "Jobs", icon: "job" },
+];
+
+/** What phones have under the account. */
+export const ADMINISTRATION: readonly Place[] = [];
+
+/** What `/` shows. */
+export const HOME = "/devices";

@@ -1,0 +1,85 @@
+// Fields of forms: a label, the control, a hint, and what the server said about it.
+import type { ComponentChildren } from "preact";
+import { useId } from "preact/hooks";
+
+interface Common {
+  label: string;
+  hint?: ComponentChildren;
+  /** What is wrong with it; `failure.fields[name]` has the server's words. */
+  wrong?: string | undefined;
+}
+
+const Around = ({ id, label, hint, wrong, children }: Common & { id: string; children: ComponentChildren }) => (
+  <div class={wrong ? "field wrong" : "field"}>
+    <label for={id}>{label}</label>
+    {children}
+    {hint && <p class="small" id={`${id}-hint`}>{hint}</p>}
+    {wrong && <p class="fault" id={`${id}-wrong`} role="alert">{wrong}</p>}
+  </div>
+);
+
+const described = (id: string, { hint, wrong }: Common) => ({
+  id,
+  "aria-invalid": wrong ? true : undefined,
+  "aria-describedby": [hint && `${id}-hint`, wrong && `${id}-wrong`].filter(Boolean).join(" ") || undefined,
+});
+
+export interface FieldProps extends Common {
+  value: string;
+  onInput: (value: string) => void;
+  placeholder?: string | undefined;
+  type?: "text" | "password" | "number" | "datetime-local" | "url" | "email";
+  autocomplete?: string;
+  required?: boolean;
+  disabled?: boolean;
+  min?: number;
+  max?: number;
+  step?: number | "any";
+  maxLength?: number;
+  unit?: string;
+  autofocus?: boolean;
+}
+
+export function Field({ label, hint, wrong, value, onInput, type = "text", unit, autocomplete = "off", autofocus, ...more }: FieldProps) {
+  const id = useId();
+  const common = { label, hint, wrong };
+  const input = <input {...described(id, common)} type={type as "text"} value={value} autoComplete={autocomplete} autoFocus={autofocus} onInput={(event) => onInput(event.currentTarget.value)} {...(more as object)} />;
+  return <Around id={id} {...common}>{unit ? <span class="with-unit">{input}<span class="quiet">{unit}</span></span> : input}</Around>;
+}
+
+export interface Option {
+  readonly value: string;
+  readonly name: string;
+  readonly disabled?: boolean;
+}
+
+export function Choice({ label, hint, wrong, value, options, onChange, required, disabled }: Common & {
+  value: string;
+  options: readonly (Option | string)[];
+  onChange: (value: string) => void;
+  required?: boolean;
+  disabled?: boolean;
+}) {
+  const id = useId();
+  const common = { label, hint, wrong };
+  return (
+    <Around id={id} {...common}>
+      <select {...described(id, common)} value={value} required={required} disabled={disabled} onChange={(event) => onChange(event.currentTarget.value)}>
+        {options.map((one) => {
+          const { value: itself, name, disabled: off } = typeof one === "string" ? { value: one, name: one, disabled: false } : one;
+          return <option key={itself} value={itself} disabled={off} selected={itself === value}>{name}</option>;
+        })}
+      </select>
+    </Around>
+  );
+}
+
+export function Text({ label, hint, wrong, value, onInput, rows = 6, mono = false, ...more }: Common & { value: string; onInput: (value: string) => void; rows?: number; mono?: boolean; required?: boolean; maxLength?: number; placeholder?: string }) {
+  const id = useId();
+  const common = { label, hint, wrong };
+  return <Around id={id} {...common}><textarea {...described(id, common)} class={mono ? "mono" : ""} rows={rows} value={value} onInput={(event) => onInput(event.currentTarget.value)} {...more} /></Around>;
+}
+
+export const Check = ({ label, on, onChange, disabled }: { label: ComponentChildren; on: boolean; onChange: (on: boolean) => void; disabled?: boolean }) => (
+  <label class="check"><input type="checkbox" checked={on} disabled={disabled} onChange={(event) => onChange(event.currentTarget.checked)} /> {label}</label>
+);

@@ -1,0 +1,62 @@
+// A sheet before the page, for making or changing one thing. The browser's own dialog: it keeps the focus inside and gives it back.
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef } from "preact/hooks";
+import type { Failure } from "../api/client.ts";
+import { Button, Submit } from "./button.tsx";
+import { Trouble } from "./states.tsx";
+
+export function Sheet({ title, onClose, children, mustConfirm = false }: {
+  title: string;
+  onClose: () => void;
+  children: ComponentChildren;
+  /** Escape does not close it: something in it is shown only once. */
+  mustConfirm?: boolean;
+}) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    dialog.current!.showModal();
+  }, []);
+  return (
+    <dialog ref={dialog} class="sheet" aria-labelledby={id} onCancel={(event) => {
+      event.preventDefault();
+      if (!mustConfirm) onClose();
+    }}>
+      <div class="sheet-head">
+        <h2 id={id}>{title}</h2>
+        {!mustConfirm && <Button icon="cross" label="Close" hidden onClick={onClose} />}
+      </div>
+      {children}
+    </dialog>
+  );
+}
+
+/** A sheet that is a form: it closes itself when `onSubmit` has succeeded. */
+export function FormSheet({ title, submit, kind = "main", busy, failure, disabled = false, onSubmit, onClose, children }: {
+  title: string;
+  submit: string;
+  kind?: "main" | "danger";
+  busy: boolean;
+  failure: Failure | undefined;
+  disabled?: boolean;
+  /** Resolves to whether it succeeded, as `Action.run` does. */
+  onSubmit: () => Promise<boolean>;
+  onClose: () => void;
+  children: ComponentChildren;
+}) {
+  return (
+    <Sheet title={title} onClose={onClose}>
+      <form class="stack" onSubmit={(event) => {
+        event.preventDefault();
+        void onSubmit().then((done) => done && onClose());
+      }}>
+        {children}
+        {failure && <Trouble failure={failure} />}
+        <div class="sheet-end">
+          <Button label="Cancel" onClick={onClose} />
+          <Submit label={submit} busy={busy} disabled={disabled} kind={kind} />
+        </div>
+      </form>
+    </Sheet>
+  );
+}

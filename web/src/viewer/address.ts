@@ -1,0 +1,33 @@
+// What of a viewer stands in its address, so that a link shows what its sender saw.
+import { zoom } from "../model/axis.ts";
+import { decodingText, parseDecoding } from "./decoding.ts";
+import type { Viewer } from "./viewer.ts";
+
+/** Members of the query; reading it subscribes to all that they say. */
+export function addressOf(viewer: Viewer): Readonly<Record<string, string | readonly string[] | undefined>> {
+  const { from, to } = viewer.view.value;
+  const { a, b } = viewer.cursors.value;
+  const all = to - from >= viewer.source.samples;
+  const text = (n: number | undefined): string | undefined => (n === undefined ? undefined : String(Math.round(n)));
+  return {
+    from: all ? undefined : text(from),
+    to: all ? undefined : text(to),
+    a: text(a),
+    b: text(b),
+    lane: viewer.selected.value > 0 ? String(viewer.selected.value) : undefined,
+    decoder: viewer.decoders.value.map(({ decoding }) => decodingText(decoding)),
+  };
+}
+
+/** Puts a viewer where its address says; `decoders` are those of an address that names none. */
+export function restore(viewer: Viewer, asked: URLSearchParams, decoders: readonly string[]): void {
+  const number = (name: string): number | undefined => {
+    const value = Number(asked.get(name) ?? NaN);
+    return Number.isFinite(value) ? value : undefined;
+  };
+  const [from, to, a, b, lane] = ["from", "to", "a", "b", "lane"].map(number);
+  if (from !== undefined && to !== undefined && to > from) viewer.view.value = zoom({ from, to, samples: viewer.source.samples }, 0.5, 1);
+  viewer.cursors.value = { ...(a === undefined ? {} : { a }), ...(b === undefined ? {} : { b }) };
+  if (lane !== undefined && viewer.source.lanes[lane]) viewer.selected.value = lane;
+  for (const decoding of asked.has("decoder") ? asked.getAll("decoder") : decoders) viewer.addDecoder(parseDecoding(decoding));
+}

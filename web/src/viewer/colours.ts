@@ -1,0 +1,42 @@
+// The colours of the waves, as the style sheet has them now.
+import { type Colour, type Ink, colourOf, inkOf } from "../model/pixels.ts";
+
+export interface Colours {
+  readonly family: string;
+  readonly back: string;
+  readonly text: string;
+  readonly quiet: string;
+  readonly cursor: string;
+  readonly accent: string;
+  readonly ground: Colour;
+  readonly grid: Colour;
+  readonly lanes: readonly Ink[];
+  readonly kinds: Readonly<Record<string, Ink>>;
+}
+
+export function coloursOf(element: Element): Colours {
+  const style = getComputedStyle(element);
+  const of = (name: string): string => style.getPropertyValue(`--${name}`).trim();
+  const ground = colourOf(of("wave-back"));
+  const ink = (name: string): Ink => inkOf(colourOf(of(name)), ground);
+  return {
+    family: style.fontFamily,
+    back: of("wave-back"),
+    text: of("text"),
+    quiet: of("text-quiet"),
+    cursor: of("cursor"),
+    accent: of("accent"),
+    ground,
+    grid: colourOf(of("wave-line")),
+    lanes: Array.from({ length: 8 }, (_, i) => ink(`lane-${i}`)),
+    kinds: { address: ink("kind-address"), data: ink("kind-data"), ack: ink("kind-ack"), bad: ink("kind-bad"), edge: ink("kind-edge") },
+  };
+}
+
+/** Kinds of annotations that mean the same have the same colour. */
+export function kindOf(kind: string): string {
+  if (kind.startsWith("address")) return "address";
+  if (kind === "nack" || /warning|error|break/.test(kind)) return "bad";
+  if (kind === "ack") return "ack";
+  return kind === "start" || kind === "stop" || kind === "repeat-start" ? "edge" : "data";
+}

@@ -1,0 +1,85 @@
+// The cursors, and what lies between them: of a stored capture as the server measures it.
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
+import { failureOf } from "../api/client.ts";
+import { duration, frequency, instant } from "../model/axis.ts";
+import { count } from "../ui/time.ts";
+import type { Measured } from "./lookups.ts";
+import type { Viewer } from "./viewer.ts";
+
+/** A cursor that is dragged settles before the server is asked. */
+const SETTLE_MS = 150;
+
+export function Measurements({ viewer }: { viewer: Viewer }) {
+  const { a, b } = viewer.cursors.value;
+  const rate = viewer.source.rate;
+  const samples = a !== undefined && b !== undefined ? Math.abs(b - a) : undefined;
+  const at = (sample: number | undefined): string => (sample === undefined ? "–" : instant(viewer.seconds(sample), 1 / rate));
+  return (
+    <section class="panel" aria-label="Measurements">
+      <h2>Measurements</h2>
+      <dl class="values">
+        <dt><span class="flag">A</span></dt><dd>{at(a)}</dd>
+        <dt><span class="flag">B</span></dt><dd>{at(b)}</dd>
+        <dt>Δt</dt><dd class="strong">{samples === undefined ? "–" : duration(samples / rate)}</dd>
+        <dt>1/Δt</dt><dd>{samples ? frequency(rate / samples) : "–"}</dd>
+      </dl>
+      {samples === undefined && <p class="small">Click sets A, Shift-click sets B; near an edge they snap to it.</p>}
+      {samples !== undefined && samples > 0 && viewer.lookups && <Between viewer={viewer} from={Math.min(a!, b!)} to={Math.max(a!, b!)} />}
+    </section>
+  );
+}
+
+function Between({ viewer, from, to }: { viewer: Viewer; from: number; to: number }) {
+  const lane = viewer.selected.value;
+  const measured = useSignal<Measured | undefined>(undefined);
+  const failure = useSignal<string | undefined>(undefined);
+  useEffect(() => {
+    const stop = new AbortController();
+    const timer = setTimeout(() => {
+      viewer.lookups!.measure(lane, from, to, stop.signal).then(
+        (found) => {
+          measured.value = found;
+          failure.value = undefined;
+        },
+        (error: unknown) => {
+          if (!stop.signal.aborted) failure.value = failureOf(error).message;
+        },
+      );
+    }, SETTLE_MS);
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [viewer, lane, from, to]);
+  const name = viewer.source.lanes[lane]?.name;
+  if (failure.value) return <p class="fault">{failure.value}</p>;
+  const { digital, analog, unit = "" } = measured.value ?? {};
+  const value = (n: number | undefined): string => (n === undefined ? "–" : `${Number(n.toPrecision(4))} ${unit}`.replace("-", "−"));
+  return (
+    <dl class="values">
+      <dt>Lane</dt><dd>{name}</dd>
+      {digital && (
+        <>
+          <Value name="Edges">{count(digital.rising)} ↑ {count(digital.falling)} ↓</Value>
+          <Value name="Frequency">{digital.frequency_hz === undefined || digital.frequency_hz === null ? undefined : frequency(digital.frequency_hz)}</Value>
+          <Value name="Duty">{digital.duty === undefined || digital.duty === null ? undefined : `${(digital.duty * 100).toFixed(1)} %`}</Value>
+          <Value name="Shortest high">{digital.high_s && duration(digital.high_s.min)}</Value>
+          <Value name="Shortest low">{digital.low_s && duration(digital.low_s.min)}</Value>
+        </>
+      )}
+      {analog && (
+        <>
+          <Value name="Lowest">{value(analog.min)}</Value>
+          <Value name="Highest">{value(analog.max)}</Value>
+          <Value name="Mean">{value(analog.mean)}</Value>
+          <Value name="RMS">{value(analog.rms)}</Value>
+          <Value name="Frequency">{analog.frequency_hz === undefined || analog.frequency_hz === null ? undefined : frequency(analog.frequency_hz)}</Value>
+        </>
+      )}
+    </dl>
+  );
+}
+
+const Value = ({ name, children }: { name: string; children: ComponentChildren }) => (children === undefined || children === null ? null : <><dt>{name}</dt><dd>{children}</dd></>);

@@ -1,0 +1,338 @@
+// Draws a viewer on two canvases: waves below, and above them what follows the pointer, so that moving it draws no wave.
+import { type Ticks, duration, frequency, ticks, toSample, toX } from "../model/axis.ts";
+import { type Block, blocks } from "../model/annotations.ts";
+import { pulseAt } from "../model/edges.ts";
+import { type Ink, Pixels } from "../model/pixels.ts";
+import { analogColumns, digitalColumns } from "../model/tiles.ts";
+import { type Colours, coloursOf, kindOf } from "./colours.ts";
+import { RULER, type Viewer } from "./viewer.ts";
+
+export interface Place {
+  readonly top: number;
+  readonly height: number;
+}
+
+/** Where lanes and decoder rows are, in CSS pixels below the top of the canvas. */
+export function places(viewer: Viewer): { readonly lanes: readonly Place[]; readonly rows: readonly Place[]; readonly height: number } {
+  let top = RULER;
+  const next = (height: number): Place => {
+    const place = { top, height };
+    top += height;
+    return place;
+  };
+  const rows = viewer.rows.value.map(() => next(viewer.laneHeight("decoder")));
+  const lanes = viewer.source.lanes.map((lane) => next(viewer.laneHeight(lane.kind)));
+  return { lanes, rows, height: top };
+}
+
+export class Painter {
+  #waves: CanvasRenderingContext2D;
+  #over: CanvasRenderingContext2D;
+  #viewer: Viewer;
+  #colours: Colours;
+  #width = 0;
+  #height = 0;
+  #ratio = 1;
+  #image = new ImageData(1, 1);
+  #pixels = new Pixels(1, 1);
+  #frame = 0;
+  #wavesDue = true;
+  /** What the screen shows of each digital lane, kept for measuring under the pointer. */
+  #levels: Uint8Array[] = [];
+  #min = new Float32Array(0);
+  #max = new Float32Array(0);
+  #ranges = new Map<number, readonly [number, number]>();
+
+  constructor(viewer: Viewer, waves: HTMLCanvasElement, over: HTMLCanvasElement) {
+    this.#viewer = viewer;
+    this.#waves = waves.getContext("2d", { alpha: false })!;
+    this.#over = over.getContext("2d")!;
+    this.#colours = coloursOf(waves);
+  }
+
+  close(): void {
+    cancelAnimationFrame(this.#frame);
+  }
+
+  recolour(): void {
+    this.#colours = coloursOf(this.#waves.canvas);
+    this.due(true);
+  }
+
+  resize(cssWidth: number, cssHeight: number): void {
+    const [width, height] = [Math.round(cssWidth * devicePixelRatio), Math.round(cssHeight * devicePixelRatio)];
+    if (width === this.#width && height === this.#height) return;
+    [this.#ratio, this.#width, this.#height] = [devicePixelRatio, width, height];
+    for (const { canvas } of [this.#waves, this.#over]) {
+      canvas.width = this.#width;
+      canvas.height = this.#height;
+      canvas.style.height = `${cssHeight}px`;
+    }
+    this.#image = new ImageData(Math.max(1, this.#width), Math.max(1, this.#height));
+    this.#pixels = new Pixels(this.#width, this.#height, new Uint32Array(this.#image.data.buffer));
+    this.#viewer.columns = Math.max(1, this.#width);
+    this.#levels = this.#viewer.source.lanes.map(() => new Uint8Array(this.#width));
+    this.#min = new Float32Array(this.#width);
+    this.#max = new Float32Array(this.#width);
+    this.due(true);
+  }
+
+  /** Draws in the next frame, once, however often it is asked for. */
+  due(waves: boolean): void {
+    this.#wavesDue ||= waves;
+    if (this.#frame !== 0 || this.#width === 0) return;
+    this.#frame = requestAnimationFrame(() => {
+      this.#frame = 0;
+      const start = performance.now();
+      if (this.#wavesDue) this.#drawWaves();
+      this.#wavesDue = false;
+      this.#drawOver();
+      performance.measure("viewer.draw", { start });
+      performance.clearMeasures("viewer.draw");
+    });
+  }
+
+  #font(size: number, weight = 400): string {
+    return `${weight} ${size * this.#ratio}px ${this.#colours.family}`;
+  }
+
+  /** Pixels first, then what is written on them. */
+  #drawWaves(): void {
+    const { lanes, rows } = places(this.#viewer);
+    const view = this.#viewer.view.peek();
+    const { source } = this.#viewer;
+    const pieces = this.#viewer.pieces();
+    const { zero } = this.#viewer;
+    const times = ticks({ ...view, from: view.from - zero, to: view.to - zero }, source.rate, this.#width / this.#ratio);
+    const written = this.#viewer.rows.peek().map(({ annotations }) => blocks(annotations, view.from, view.to, this.#width, 3 * this.#ratio));
+    this.#drawGrid(times, [...rows, ...lanes]);
+    source.lanes.forEach((lane, i) => {
+      const ink = this.#colours.lanes[i % 8]!;
+      if (lane.kind === "digital") {
+        digitalColumns(pieces, i, view, this.#levels[i]!);
+        const { high, low } = this.#levelRows(lanes[i]!);
+        this.#pixels.digital(this.#levels[i]!, high, low, Math.max(1, Math.round(this.#ratio)), ink);
+      } else {
+        analogColumns(pieces, i, view, this.#min, this.#max);
+        this.#drawAnalog(i, lanes[i]!, ink);
+      }
+    });
+    written.forEach((row, i) => this.#drawBlocks(row, i, rows[i]!));
+    this.#waves.putImageData(this.#image, 0, 0);
+    this.#waves.textBaseline = "middle";
+    this.#writeTicks(times);
+    source.lanes.forEach((lane, i) => lane.kind === "analog" && this.#writeRange(i, lanes[i]!, lane.unit));
+    written.forEach((row, i) => this.#writeBlocks(row, i, rows[i]!));
+  }
+
+  #levelRows({ top, height }: Place): { readonly high: number; readonly low: number } {
+    const inset = Math.max(5, height / 6);
+    return { high: Math.round((top + inset) * this.#ratio), low: Math.round((top + height - inset) * this.#ratio) };
+  }
+
+  #drawGrid({ marks }: Ticks, all: readonly Place[]): void {
+    const r = this.#ratio;
+    const { ground, grid } = this.#colours;
+    this.#pixels.clear(ground);
+    for (const { seconds } of marks) this.#pixels.rect(this.#xOf(seconds), 18 * r, 1, this.#height, grid);
+    for (const { top, height } of [{ top: 0, height: RULER }, ...all]) this.#pixels.rect(0, (top + height) * r - 1, this.#width, 1, grid);
+  }
+
+  #xOf(seconds: number): number {
+    return Math.round(toX(this.#viewer.view.peek(), seconds * this.#viewer.source.rate + this.#viewer.zero, this.#width));
+  }
+
+  #writeTicks({ marks }: Ticks): void {
+    const c = this.#waves;
+    c.font = this.#font(11);
+    c.fillStyle = this.#colours.quiet;
+    for (const { seconds, text } of marks) c.fillText(text, this.#xOf(seconds) + 4 * this.#ratio, 20 * this.#ratio);
+  }
+
+  #drawAnalog(lane: number, place: Place, ink: Ink): void {
+    const range = this.#range(lane);
+    if (!range) return;
+    const r = this.#ratio;
+    const [low, high] = range;
+    const top = (place.top + 6) * r;
+    const bottom = (place.top + place.height - 6) * r;
+    const y = (value: number): number => bottom - ((value - low) / (high - low)) * (bottom - top);
+    if (low < 0 && high > 0) this.#pixels.rect(0, y(0), this.#width, 1, this.#colours.grid);
+    this.#pixels.analog(this.#min, this.#max, y, 1.25 * r, ink);
+  }
+
+  #writeRange(lane: number, { top, height }: Place, unit: string): void {
+    const c = this.#waves;
+    const r = this.#ratio;
+    c.font = this.#font(10);
+    const [low, high] = this.#range(lane) ?? [NaN, NaN];
+    if (Number.isNaN(low)) return;
+    for (const [value, y] of [[high, top + 11], [low, top + height - 11]] as const) {
+      const text = `${Number(value.toPrecision(3))} ${unit}`.replace("-", "−");
+      c.fillStyle = this.#colours.back;
+      c.globalAlpha = 0.8;
+      c.fillRect(2 * r, (y - 7) * r, c.measureText(text).width + 4 * r, 14 * r);
+      c.globalAlpha = 1;
+      c.fillStyle = this.#colours.quiet;
+      c.fillText(text, 4 * r, y * r);
+    }
+  }
+
+  /** Of the whole capture, so that the scale stands still while one moves through it. */
+  #range(lane: number): readonly [number, number] | undefined {
+    const known = this.#ranges.get(lane);
+    if (known) return known;
+    const part = this.#viewer.topTile()?.parts[lane];
+    if (part?.kind !== "analog") return undefined;
+    let [low, high] = [Infinity, -Infinity];
+    for (const value of part.min) if (value < low) low = value;
+    for (const value of part.max) if (value > high) high = value;
+    if (low > high) return undefined;
+    const room = (high - low || 1) * 0.05;
+    this.#ranges.set(lane, [low - room, high + room]);
+    return this.#ranges.get(lane);
+  }
+
+  #drawBlocks(all: readonly Block[], row: number, { top, height }: Place): void {
+    const r = this.#ratio;
+    const { annotations } = this.#viewer.rows.peek()[row]!;
+    const { kinds, ground } = this.#colours;
+    const [y, tall] = [Math.round((top + 3) * r), Math.round((height - 6) * r)];
+    for (const { x, width, index, count } of all) {
+      const wide = width - (width > 6 * r ? r : 0);
+      const ink = kinds[count > 1 ? "data" : kindOf(annotations.said(index).kind)]!;
+      this.#pixels.rect(x, y, wide, tall, count > 1 ? ink.busy : ink.line);
+      if (wide < 4 * r) continue;
+      for (const corner of [x, x + wide - r]) for (const end of [y, y + tall - r]) this.#pixels.rect(corner, end, r, r, ground);
+    }
+  }
+
+  #writeBlocks(all: readonly Block[], row: number, { top, height }: Place): void {
+    const c = this.#waves;
+    const r = this.#ratio;
+    const { annotations } = this.#viewer.rows.peek()[row]!;
+    c.font = this.#font(11, 500);
+    c.textAlign = "center";
+    const letter = c.measureText("0").width;
+    for (const { x, width, index, count } of all) {
+      const room = Math.floor((width - 8 * r) / letter);
+      if (room < 1) continue;
+      const words = count > 1 ? `${count}×` : fitting(annotations.said(index).text, room);
+      if (words === "" || room < words.length) continue;
+      c.fillStyle = count > 1 ? this.#colours.text : this.#colours.back;
+      c.fillText(words, x + width / 2, (top + height / 2) * r + 0.5);
+    }
+    c.textAlign = "start";
+  }
+
+  #drawOver(): void {
+    const c = this.#over;
+    const r = this.#ratio;
+    const view = this.#viewer.view.peek();
+    c.clearRect(0, 0, this.#width, this.#height);
+    c.textBaseline = "middle";
+    c.font = this.#font(11, 500);
+    this.#drawPlaces(c);
+    this.#drawMarkers(c);
+    const { a, b } = this.#viewer.cursors.peek();
+    const at = { a: a === undefined ? NaN : toX(view, a, this.#width), b: b === undefined ? NaN : toX(view, b, this.#width) };
+    if (a !== undefined && b !== undefined) {
+      c.fillStyle = this.#colours.cursor;
+      c.globalAlpha = 0.09;
+      c.fillRect(Math.min(at.a, at.b), RULER * r, Math.abs(at.b - at.a), this.#height);
+      c.globalAlpha = 1;
+    }
+    for (const name of ["a", "b"] as const) if (at[name] >= -8 && at[name] <= this.#width + 8) this.#drawCursor(c, name.toUpperCase(), at[name]);
+    this.#drawHover(c);
+  }
+
+  /** What a search has found: bands, of which those too narrow to be seen get a pixel. */
+  #drawPlaces(c: CanvasRenderingContext2D): void {
+    const view = this.#viewer.view.peek();
+    c.fillStyle = this.#colours.cursor;
+    c.globalAlpha = 0.25;
+    let behind = -1;
+    for (const { from, to } of this.#viewer.places.peek()) {
+      const [x, end] = [toX(view, from, this.#width), toX(view, to, this.#width)];
+      if (end < 0 || x > this.#width || end < behind) continue;
+      const left = Math.max(x, behind);
+      behind = Math.max(end, left + this.#ratio);
+      c.fillRect(left, RULER * this.#ratio, behind - left, this.#height);
+    }
+    c.globalAlpha = 1;
+  }
+
+  /** Flags below the ruler, with their notes as far as they fit. */
+  #drawMarkers(c: CanvasRenderingContext2D): void {
+    const r = this.#ratio;
+    const view = this.#viewer.view.peek();
+    for (const { sample, note } of this.#viewer.markers.peek()) {
+      const x = Math.round(toX(view, sample, this.#width));
+      if (x < -200 * r || x > this.#width) continue;
+      c.fillStyle = this.#colours.accent;
+      c.fillRect(x, RULER * r, Math.max(1, Math.round(r)), this.#height);
+      const words = note.length > 24 ? `${note.slice(0, 23)}…` : note;
+      const wide = c.measureText(words).width + 8 * r;
+      c.fillRect(x, 0, wide, 14 * r);
+      c.fillStyle = this.#colours.back;
+      c.fillText(words, x + 4 * r, 7.5 * r);
+    }
+  }
+
+  #drawCursor(c: CanvasRenderingContext2D, name: string, x: number): void {
+    const r = this.#ratio;
+    c.fillStyle = this.#colours.cursor;
+    c.fillRect(Math.round(x), 14 * r, Math.max(1, Math.round(r)), this.#height);
+    c.beginPath();
+    c.roundRect(Math.round(x) - 8 * r, 0, 16 * r, 14 * r, 3 * r);
+    c.fill();
+    c.fillStyle = this.#colours.back;
+    c.textAlign = "center";
+    c.fillText(name, x, 7.5 * r);
+    c.textAlign = "start";
+  }
+
+  /** A line at the pointer and, on a pulse, its width: what one looks for most. */
+  #drawHover(c: CanvasRenderingContext2D): void {
+    const hover = this.#viewer.hover.peek();
+    if (!hover) return;
+    const r = this.#ratio;
+    const view = this.#viewer.view.peek();
+    const x = Math.round(toX(view, hover.sample, this.#width));
+    c.fillStyle = this.#colours.quiet;
+    c.globalAlpha = 0.5;
+    c.fillRect(x, RULER * r, 1, this.#height);
+    c.globalAlpha = 1;
+    const place = places(this.#viewer).lanes[hover.lane];
+    const levels = this.#levels[hover.lane];
+    const pulse = levels && place ? pulseAt(levels, Math.min(levels.length - 1, Math.max(0, x))) : undefined;
+    if (!pulse || !place || pulse.to - pulse.from < 12 * r) return;
+    const seconds = (toSample(view, pulse.to, this.#width) - toSample(view, pulse.from, this.#width)) / this.#viewer.source.rate;
+    const y = Math.round((place.top + place.height / 2) * r);
+    c.fillStyle = this.#colours.text;
+    c.fillRect(pulse.from, y, pulse.to - pulse.from, 1);
+    for (const end of [pulse.from, pulse.to - 1]) c.fillRect(end, y - 3 * r, 1, 7 * r);
+    this.#label(c, `${this.#viewer.level > 0 ? "≈ " : ""}${duration(seconds)} · ${frequency(1 / seconds)}`, (pulse.from + pulse.to) / 2, y);
+  }
+
+  #label(c: CanvasRenderingContext2D, text: string, middle: number, y: number): void {
+    const r = this.#ratio;
+    const wide = c.measureText(text).width + 12 * r;
+    const left = Math.min(Math.max(middle - wide / 2, 2), this.#width - wide - 2);
+    c.fillStyle = this.#colours.back;
+    c.beginPath();
+    c.roundRect(left, y - 9 * r, wide, 18 * r, 4 * r);
+    c.fill();
+    c.strokeStyle = this.#colours.quiet;
+    c.stroke();
+    c.fillStyle = this.#colours.text;
+    c.fillText(text, left + 6 * r, y + 0.5);
+  }
+}
+
+/** As much of a text as fits: whole, then its value alone, then nothing. */
+function fitting(text: string, room: number): string {
+  if (text.length <= room) return text;
+  const value = text.slice(text.lastIndexOf(" ") + 1);
+  return value.length <= room && value !== text ? value : room >= 3 ? `${text.slice(0, room - 1)}…` : room >= 1 && text.length > 2 ? text.slice(0, 1) : "";
+}

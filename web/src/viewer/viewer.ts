@@ -1,0 +1,219 @@
+// The state of a viewer, and what can be done with it. Knows neither the document nor the canvas.
+import { computed, signal } from "@preact/signals";
+import { type View, centre, span, whole } from "../model/axis.ts";
+import { exactEdge, nearestEdge } from "../model/edges.ts";
+import { type Piece, type Tile, TileCache, type TileSource, levelFor, piecesFor, tileSpan, tilesIn, topLevel } from "../model/tiles.ts";
+import { Decoder, type Row } from "./decoders.ts";
+import { type Decoding, decodingText } from "./decoding.ts";
+import type { Lookups } from "./lookups.ts";
+
+const CACHE_BYTES = 64 * 1024 * 1024;
+const LOADS_MAX = 4;
+/** A cursor jumps to an edge that is so near. */
+const SNAP_PX = 8;
+/** The view may move so long before tiles are asked for. */
+const SETTLE_MS = 30;
+
+export const RULER = 32;
+const HEIGHTS = { digital: 26, digitalMax: 52, analog: 64, decoder: 24 } as const;
+
+export interface Cursors {
+  readonly a?: number;
+  readonly b?: number;
+}
+
+export interface Marker {
+  readonly channel?: number | null;
+  readonly sample: number;
+  readonly note: string;
+}
+
+export class Viewer {
+  readonly source: TileSource;
+  readonly capture: string;
+  /** What the server knows of a stored capture; a live one has none of it yet. */
+  readonly lookups: Lookups | undefined;
+  /** The sample of time 0: where the trigger was met. */
+  readonly zero: number;
+  readonly view = signal<View>(whole(1));
+  readonly cursors = signal<Cursors>({});
+  readonly hover = signal<{ readonly sample: number; readonly lane: number } | undefined>(undefined);
+  readonly selected = signal(0);
+  readonly decoders = signal<readonly Decoder[]>([]);
+  /** What decoders say, from top to bottom. */
+  readonly rows = computed<readonly Row[]>(() => this.decoders.value.flatMap((decoder) => decoder.rows.value));
+  readonly markers = signal<readonly Marker[]>([]);
+  /** Places that a search has found. */
+  readonly places = signal<readonly { readonly from: number; readonly to: number }[]>([]);
+  /** Grows when tiles or annotations arrive. */
+  readonly edition = signal(0);
+  /** Columns of the canvas, in device pixels. */
+  columns = 1000;
+  /** What the waves may take, in CSS pixels; few lanes become taller. */
+  readonly room = signal(0);
+
+  #cache = new TileCache(CACHE_BYTES);
+  #loads = new Map<string, AbortController>();
+  #stop = new AbortController();
+  #timer = 0;
+
+  constructor(capture: string, source: TileSource, lookups?: Lookups, zero = 0) {
+    this.capture = capture;
+    this.source = source;
+    this.lookups = lookups;
+    this.zero = zero;
+    this.view.value = whole(source.samples);
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#stop.abort();
+    for (const load of this.#loads.values()) load.abort();
+    for (const decoder of this.decoders.peek()) decoder.close();
+  }
+
+  laneHeight(kind: "digital" | "analog" | "decoder"): number {
+    if (kind !== "digital") return HEIGHTS[kind];
+    const lanes = this.source.lanes.filter((lane) => lane.kind === "digital").length;
+    const rest = RULER + this.rows.value.length * HEIGHTS.decoder + (this.source.lanes.length - lanes) * HEIGHTS.analog;
+    return Math.floor(Math.min(HEIGHTS.digitalMax, Math.max(HEIGHTS.digital, (this.room.value - rest) / lanes)));
+  }
+
+  /** Seconds from time 0. */
+  seconds(sample: number): number {
+    return (sample - this.zero) / this.source.rate;
+  }
+
+  get level(): number {
+    return Math.min(levelFor(this.view.peek(), this.columns), topLevel(this.source.samples));
+  }
+
+  pieces(): readonly Piece[] {
+    return piecesFor(this.#cache, this.view.peek(), this.level, topLevel(this.source.samples));
+  }
+
+  topTile(): Tile | undefined {
+    return this.#cache.get(topLevel(this.source.samples), 0);
+  }
+
+  /** Tiles of a live capture are out of date as soon as frames arrive. */
+  forget(): void {
+    this.#cache.clear();
+    this.want();
+  }
+
+  look(view: View): void {
+    this.view.value = view;
+    if (this.#timer === 0) this.#timer = setTimeout(() => this.want(), SETTLE_MS);
+  }
+
+  /** Shows a stretch with some of what is around it. */
+  lookAt(from: number, to: number): void {
+    const wide = Math.max(16, (to - from) * 8);
+    const middle = (from + to) / 2;
+    this.look(centre({ ...this.view.peek(), from: middle - wide / 2, to: middle + wide / 2 }, middle));
+  }
+
+  /** Moves there without zooming, unless that would show nothing of it. */
+  goTo(from: number, to = from + 1): void {
+    const view = this.view.peek();
+    if (to - from < span(view)) this.look(centre(view, (from + to) / 2));
+    else this.lookAt(from, to);
+  }
+
+  /** Asks for what is seen and missing, coarse before fine; gives up what is not seen any more. */
+  want(): void {
+    clearTimeout(this.#timer);
+    this.#timer = 0;
+    if (this.#stop.signal.aborted) return;
+    const top = topLevel(this.source.samples);
+    const level = this.level;
+    const seen = tilesIn(this.view.peek(), level);
+    const wanted: [level: number, index: number][] = [[top, 0], ...seen.map((index): [number, number] => [level, index])];
+    const [first = 0, last = 0] = [seen[0], seen.at(-1)];
+    const ahead: [number, number][] = [[level, last + 1], [level, first - 1], [level + 1, first >> 1], [level + 1, last >> 1]];
+    const keys = new Set([...wanted, ...ahead].map(([l, i]) => `${l}/${i}`));
+    for (const [key, load] of this.#loads) if (!keys.has(key)) load.abort();
+    for (const [l, i] of wanted) void this.#load(l, i);
+    if (this.#loads.size === 0) for (const [l, i] of ahead) if (l <= top) void this.#load(l, i);
+  }
+
+  async #load(level: number, index: number): Promise<void> {
+    const key = `${level}/${index}`;
+    const outside = index < 0 || index * tileSpan(level) >= this.source.samples;
+    if (outside || this.#cache.get(level, index) || this.#loads.has(key) || this.#loads.size >= LOADS_MAX) return;
+    const stop = new AbortController();
+    this.#loads.set(key, stop);
+    const tile = await this.source.load(level, index, stop.signal).catch(() => undefined);
+    this.#loads.delete(key);
+    if (tile) this.#cache.put(tile);
+    this.edition.value++;
+    // One that failed is not asked for again before the view moves: meanwhile its ancestor is drawn.
+    if (tile || stop.signal.aborted) this.want();
+  }
+
+  async tile(level: number, index: number): Promise<Tile> {
+    const there = this.#cache.get(level, index);
+    if (there) return there;
+    const tile = await this.source.load(level, index, this.#stop.signal);
+    this.#cache.put(tile);
+    return tile;
+  }
+
+  /** Puts a cursor at a sample, or at the edge of `lane` that is near it on the screen. */
+  async place(cursor: "a" | "b", sample: number, lane: number): Promise<void> {
+    const set = (at: number): void => void (this.cursors.value = { ...this.cursors.peek(), [cursor]: at });
+    const near = Math.min(Math.max(0, Math.round(sample)), this.source.samples);
+    set(near);
+    const reach = (SNAP_PX * span(this.view.peek()) * devicePixelRatio) / this.columns;
+    const piece = this.pieces().find(({ tile, first, last }) => {
+      const at = (sample - tile.index * tileSpan(tile.level)) / 2 ** tile.level;
+      return at >= first && at < last;
+    });
+    const edge = piece && nearestEdge(piece.tile, lane, sample, reach);
+    if (!edge) return;
+    const exact = await exactEdge(edge, lane, (level, index) => this.tile(level, index)).catch(() => near);
+    // Another click may have come first.
+    if (this.cursors.peek()[cursor] === near) set(exact);
+  }
+
+  /** Moves the view so that the next edge of the selected lane is in its middle. */
+  async step(forward: boolean): Promise<void> {
+    const view = this.view.peek();
+    const middle = Math.round((view.from + view.to) / 2);
+    const lane = this.selected.peek();
+    const edge = this.lookups ? await this.lookups.edge(lane, middle, forward).catch(() => undefined) : await this.#seenEdge(lane, middle, forward);
+    if (edge !== undefined) this.look(centre(this.view.peek(), edge));
+  }
+
+  /** The next edge among what is on the screen: all that a live capture has. */
+  async #seenEdge(lane: number, middle: number, forward: boolean): Promise<number | undefined> {
+    for (const { tile } of forward ? this.pieces() : [...this.pieces()].reverse()) {
+      const levels = tile.parts[lane];
+      if (levels?.kind !== "digital") return undefined;
+      const stretch = 2 ** tile.level;
+      const start = tile.index * tileSpan(tile.level);
+      const way = forward ? 1 : -1;
+      const begin = Math.floor((middle - start) / stretch) + way;
+      for (let i = Math.min(1023, Math.max(0, begin)); i >= 0 && i < levels.levels.length; i += way) {
+        const edge = nearestEdge(tile, lane, start + i * stretch, stretch);
+        if (!edge || (forward ? edge.from <= middle : edge.from >= middle - 1)) continue;
+        return exactEdge(edge, lane, (l, k) => this.tile(l, k));
+      }
+    }
+    return undefined;
+  }
+
+  addDecoder(decoding: Decoding): void {
+    const name = decodingText(decoding);
+    if (this.decoders.peek().some(({ key }) => key === name)) return;
+    const decoder = new Decoder(decoding);
+    this.decoders.value = [...this.decoders.peek(), decoder];
+    void decoder.read(this.capture, () => this.edition.value++);
+  }
+
+  removeDecoder(decoder: Decoder): void {
+    decoder.close();
+    this.decoders.value = this.decoders.peek().filter((one) => one !== decoder);
+  }
+}
