@@ -1,14 +1,16 @@
-// Bundles src/ into dist/: `node build.mjs` for what is committed, `node build.mjs --watch` while editing.
+// Bundles src/ into dist/: `node build.mjs` for what is committed, `node build.mjs --watch` into .watch/ while editing,
+// `--out FOLDER` into another folder.
 // The same sources give the same bytes: nothing of the machine, the time or the folder goes in.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { basename, dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as esbuild from "esbuild";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const watch = process.argv.includes("--watch");
-const dist = join(here, watch ? ".watch" : "dist");
+const out = process.argv.includes("--out") ? process.argv[process.argv.indexOf("--out") + 1] : undefined;
+const dist = resolve(here, out ?? (watch ? ".watch" : "dist"));
 
 // One program, not one for each page: it is small, one request brings it, and an open page never lacks a part of itself
 // after the server was updated. Names carry no hash, so that what is committed has readable differences; the folder does.

@@ -71,6 +71,11 @@ export async function request(address: string, init: RequestInit = {}): Promise<
     lostSince.value ??= performance.now();
     throw new Failure(0, {});
   }
+  // A proxy answers in the place of a server that does not.
+  if (response.status === 502 || response.status === 504) {
+    lostSince.value ??= performance.now();
+    throw new Failure(0, {});
+  }
   lostSince.value = undefined;
   if (response.ok) return response;
   const refusal = (await response.json().catch(() => ({}))) as Partial<Refusal>;

@@ -20,7 +20,7 @@ export function ConfirmByName({ title, name, action = "Delete", onConfirm, onClo
   return (
     <FormSheet title={title} submit={action} kind="danger" busy={doing.busy.value} failure={doing.failure.value} disabled={typed.trim() !== name} onSubmit={() => doing.run()} onClose={onClose}>
       {children}
-      <Field label={`Type “${name}” to confirm`} value={typed} onInput={type} autofocus />
+      <Field label={`Type “${name}” to confirm`} value={typed} onInput={type} first />
     </FormSheet>
   );
 }

@@ -37,13 +37,14 @@ export interface FieldProps extends Common {
   step?: number | "any";
   maxLength?: number;
   unit?: string;
-  autofocus?: boolean;
+  /** It has the focus when its sheet opens. */
+  first?: boolean;
 }
 
-export function Field({ label, hint, wrong, value, onInput, type = "text", unit, autocomplete = "off", autofocus, ...more }: FieldProps) {
+export function Field({ label, hint, wrong, value, onInput, type = "text", unit, autocomplete = "off", first, ...more }: FieldProps) {
   const id = useId();
   const common = { label, hint, wrong };
-  const input = <input {...described(id, common)} type={type as "text"} value={value} autoComplete={autocomplete} autoFocus={autofocus} onInput={(event) => onInput(event.currentTarget.value)} {...(more as object)} />;
+  const input = <input {...described(id, common)} type={type as "text"} value={value} autoComplete={autocomplete} data-first={first ? "" : undefined} onInput={(event) => onInput(event.currentTarget.value)} {...(more as object)} />;
   return <Around id={id} {...common}>{unit ? <span class="with-unit">{input}<span class="quiet">{unit}</span></span> : input}</Around>;
 }
 

@@ -16,6 +16,8 @@ export function Sheet({ title, onClose, children, mustConfirm = false }: {
   const id = useId();
   useEffect(() => {
     dialog.current!.showModal();
+    // The attribute `autofocus` would be for the page, which has its focus already.
+    dialog.current!.querySelector<HTMLElement>("[data-first]")?.focus();
   }, []);
   return (
     <dialog ref={dialog} class="sheet" aria-labelledby={id} onCancel={(event) => {

@@ -31,7 +31,7 @@ export function MarkerPanel({ viewer, onAdd }: { viewer: Viewer; onAdd: () => vo
       <ol class="places">
         {sorted.map((marker, i) => (
           <li key={i}>
-            <button type="button" onClick={() => viewer.goTo(marker.sample)}><span class="number">{instant(viewer.seconds(marker.sample), 1 / viewer.source.rate)}</span> {marker.note}</button>
+            <button type="button" onClick={() => viewer.goToInstant(marker.sample)}><span class="number">{instant(viewer.seconds(marker.sample), 1 / viewer.source.rate)}</span> {marker.note}</button>
             <button type="button" class="quiet" aria-label={`Remove the marker ${marker.note}`} disabled={removing.busy.value} onClick={() => void removing.run(marker)}><Icon name="cross" /></button>
           </li>
         ))}
@@ -45,7 +45,7 @@ export function MarkerSheet({ viewer, sample, onClose }: { viewer: Viewer; sampl
   const adding = useAction(() => keep(viewer, [...viewer.markers.peek(), { sample, note: note.peek().trim() }]));
   return (
     <FormSheet title={`Marker at ${instant(viewer.seconds(sample), 1 / viewer.source.rate)}`} submit="Add" busy={adding.busy.value} failure={adding.failure.value} disabled={note.value.trim() === ""} onSubmit={() => adding.run()} onClose={onClose}>
-      <Field label="Note" value={note.value} onInput={(text) => (note.value = text)} maxLength={NOTE_MAX} autofocus required />
+      <Field label="Note" value={note.value} onInput={(text) => (note.value = text)} maxLength={NOTE_MAX} first required />
     </FormSheet>
   );
 }

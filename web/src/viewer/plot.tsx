@@ -18,15 +18,16 @@ export function Plot({ viewer, onMarker }: { viewer: Viewer; onMarker?: ((sample
   onMarkerNow.current = onMarker;
 
   useEffect(() => {
+    const frame = box.current!;
     const painter = new Painter(viewer, waves.current!, over.current!);
-    const stage = box.current!.closest<HTMLElement>(".stage")!;
+    const stage = frame.closest<HTMLElement>(".stage")!;
     const resize = (): void => {
       viewer.room.value = stage.clientHeight - MINIMAP;
-      painter.resize(box.current!.clientWidth, places(viewer).height);
+      painter.resize(frame.clientWidth, places(viewer).height);
       viewer.want();
     };
     const observer = new ResizeObserver(resize);
-    observer.observe(box.current!);
+    observer.observe(frame);
     observer.observe(stage);
     const dark = matchMedia("(prefers-color-scheme: dark)");
     const recolour = (): void => painter.recolour();

@@ -11,6 +11,8 @@ const CACHE_BYTES = 64 * 1024 * 1024;
 const LOADS_MAX = 4;
 /** A cursor jumps to an edge that is so near. */
 const SNAP_PX = 8;
+/** What is narrower on the screen is a line. */
+const COLUMNS_MIN = 4;
 /** The view may move so long before tiles are asked for. */
 const SETTLE_MS = 30;
 
@@ -114,11 +116,19 @@ export class Viewer {
     this.look(centre({ ...this.view.peek(), from: middle - wide / 2, to: middle + wide / 2 }, middle));
   }
 
-  /** Moves there without zooming, unless that would show nothing of it. */
-  goTo(from: number, to = from + 1): void {
+  /** Moves to a stretch without zooming, unless it could not be seen as one. */
+  goTo(from: number, to: number): void {
     const view = this.view.peek();
-    if (to - from < span(view)) this.look(centre(view, (from + to) / 2));
+    const columns = ((to - from) / span(view)) * this.columns;
+    if (columns >= COLUMNS_MIN && to - from < span(view)) this.look(centre(view, (from + to) / 2));
     else this.lookAt(from, to);
+  }
+
+  /** Moves to an instant; from afar, nearer. */
+  goToInstant(sample: number): void {
+    const view = this.view.peek();
+    const half = Math.min(span(view), view.samples / 10) / 2;
+    this.look(centre({ ...view, from: sample - half, to: sample + half }, sample));
   }
 
   /** Asks for what is seen and missing, coarse before fine; gives up what is not seen any more. */

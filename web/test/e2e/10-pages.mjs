@@ -1,0 +1,116 @@
+// Every page: silent, without a finding of axe, no wider than the screen, in light and dark, on a desk and a phone; and
+// in every state that it can be in.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { capture, findings, open, screenshot, stage } from "../stage.mjs";
+
+/** Name, address, what the page reads first, the heading it has. */
+const pages = () => [
+  ["devices", "/devices", "**/api/bench/devices"],
+  ["device", `/devices/${stage.device}`, `**/api/bench/devices/${stage.device}`],
+  ["console", `/devices/${stage.device}/console`, `**/api/bench/devices/${stage.device}`],
+  ["device-captures", `/devices/${stage.device}/captures`, "**/api/captures?*"],
+  ["captures", "/captures", "**/api/captures"],
+  ["capture-start", "/captures?sheet=start", undefined],
+  ["capture-import", "/captures?sheet=import", undefined],
+  ["viewer", `/captures/${stage.capture}`, `**/api/capture/${stage.capture}?*`],
+  ["live", `/captures/live?device=${stage.device}`, undefined],
+  ["jobs", "/jobs", "**/api/jobs"],
+];
+
+test("a capture to look at", async () => {
+  stage.capture = await capture("boot");
+});
+
+for (const colorScheme of ["light", "dark"])
+  for (const width of [1400, 390])
+    test(`no finding of axe, ${colorScheme}, ${width} px`, async () => {
+      for (const [name, path] of pages()) {
+        const { page, silent } = await open(path, { colorScheme, viewport: { width, height: width < 640 ? 844 : 900 } });
+        await page.locator("main h1").waitFor();
+        await page.waitForLoadState("networkidle").catch(() => undefined);
+        await page.waitForTimeout(400);
+        await screenshot(page, `${name}-${width}-${colorScheme}`);
+        assert.deepEqual(await findings(page), [], path);
+        assert(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${path} is wider than the screen`);
+        await silent();
+      }
+    });
+
+test("a page that fails says the server's sentence, and tries again when asked", async () => {
+  for (const [name, path, request] of pages().filter(([, , one]) => one)) {
+    const { page, context } = await open("/devices");
+    let fails = true;
+    await page.route(request, (route) => (fails ? route.fulfill({ status: 503, json: { error: "the store is out of service", code: "store_failed", request_id: "abc123" } }) : route.continue()));
+    await page.goto(stage.url + path);
+    const alert = page.getByRole("alert").first();
+    await alert.getByText("The store is out of service.").waitFor();
+    await alert.getByText("abc123").waitFor();
+    assert.deepEqual(await findings(page), [], path);
+    await screenshot(page, `${name}-failed`);
+    fails = false;
+    await alert.getByRole("button", { name: "Try again" }).click();
+    await alert.waitFor({ state: "detached" });
+    await context.close();
+  }
+});
+
+test("a page that is forbidden names what is missing", async () => {
+  for (const [, path, request] of pages().filter(([, , one]) => one)) {
+    const { page, context } = await open("/devices");
+    await page.route(request, (route) => route.fulfill({ status: 403, json: { error: "the role member does not allow it; admins may", code: "forbidden", request_id: "abc" } }));
+    await page.goto(stage.url + path);
+    await page.getByText("The role member does not allow it; admins may.").waitFor();
+    assert.equal(await page.getByRole("button", { name: "Try again" }).count(), 0, path);
+    await context.close();
+  }
+});
+
+test("a server out of reach is said, and what was read stays", async () => {
+  const { page, context } = await open("/devices");
+  await page.getByRole("link", { name: "demo", exact: true }).waitFor();
+  await context.setOffline(true);
+  await page.getByText("The server has not answered for").waitFor();
+  await page.getByText("Shown as it was").first().waitFor();
+  assert(await page.getByRole("link", { name: "demo", exact: true }).isVisible());
+  await screenshot(page, "devices-offline");
+  await context.setOffline(false);
+  await page.getByText("The server has not answered for").waitFor({ state: "detached" });
+  await context.close();
+});
+
+test("what takes longer shows where it will be", async () => {
+  const { page, silent } = await open("/jobs");
+  await page.getByRole("heading", { name: "Jobs", exact: true }).waitFor();
+  let answer;
+  await page.route("**/api/captures", async (route) => {
+    await new Promise((go) => (answer = go));
+    await route.continue();
+  });
+  await page.getByRole("link", { name: "Captures", exact: true }).click();
+  await page.locator(".skeleton .bar").first().waitFor();
+  answer();
+  await page.getByRole("link", { name: "boot" }).waitFor();
+  await silent();
+});
+
+test("lists that are empty say what to do", async () => {
+  for (const [path, request, json, words] of [
+    ["/devices", "**/api/bench/devices", { devices: [] }, "No device yet"],
+    ["/captures", "**/api/captures", { captures: [] }, "No captures yet"],
+    ["/jobs", "**/api/jobs", { jobs: [] }, "No jobs yet"],
+  ]) {
+    const { page, silent } = await open("/sign-in");
+    await page.route(request, (route) => route.fulfill({ json }));
+    await page.goto(stage.url + path);
+    await page.getByRole("heading", { name: words }).waitFor();
+    assert.deepEqual(await findings(page), [], path);
+    await silent();
+  }
+});
+
+test("a page that there is not says so", async () => {
+  const { page, silent } = await open("/never/heard/of");
+  await page.getByRole("heading", { name: "Page not found" }).waitFor();
+  await silent();
+});

@@ -1,0 +1,146 @@
+// Captures: started, imported, looked at, measured, searched, marked.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { api, capture, findings, made, open, screenshot, stage } from "../stage.mjs";
+
+const member = (page, name) => page.evaluate((one) => new URL(location.href).searchParams.get(one), name);
+
+test("a capture is started from its sheet, seen live, and opened", async () => {
+  const { page, silent } = await open("/captures?sheet=start");
+  const sheet = page.getByRole("dialog", { name: "Start a capture" });
+  await sheet.getByLabel("Name").fill("from the sheet");
+  await sheet.getByLabel("Length").selectOption({ label: "2 s" });
+  await sheet.getByRole("button", { name: "Start" }).click();
+  await page.waitForURL("**/captures/live?*");
+  await page.getByRole("link", { name: "Open the capture" }).click({ timeout: 30_000 });
+  await page.getByRole("heading", { name: "from the sheet" }).waitFor();
+  await page.getByText("2 000 000 samples").waitFor();
+  await silent();
+});
+
+test("a file of another tool becomes a capture", async () => {
+  const { page, silent } = await open("/captures?sheet=import");
+  const csv = ["time_s,CLK,DATA", ...Array.from({ length: 200 }, (_, i) => `${i / 1000},${i % 2},${(i >> 1) % 2}`)].join("\n");
+  await page.getByLabel("Choose a file").setInputFiles({ name: "two lanes.csv", mimeType: "text/csv", buffer: Buffer.from(csv) });
+  await page.getByRole("button", { name: "Import", exact: true }).last().click();
+  await page.getByRole("heading", { name: "two lanes" }).waitFor();
+  await page.getByRole("button", { name: "CLK" }).waitFor();
+  await silent();
+});
+
+test("a capture is decoded, and a row of the table leads to its place", async () => {
+  const { page, silent } = await open(`/captures/${stage.capture}`);
+  await page.getByText("Address write: 68").first().waitFor();
+  await page.getByLabel("Search annotations").fill("NACK");
+  await page.getByText(/^\d+ found$/).waitFor();
+  await page.getByRole("row").first().click();
+  await page.waitForFunction(() => Number(new URL(location.href).searchParams.get("to")) - Number(new URL(location.href).searchParams.get("from")) < 1000);
+  assert.deepEqual(await findings(page), []);
+  await screenshot(page, "viewer-decoded");
+  await silent();
+});
+
+test("cursors snap to edges, and what lies between them is measured", async () => {
+  const { page, silent } = await open(`/captures/${stage.capture}?from=6200&to=6400&a=6257&b=6347`);
+  await page.getByText("90 µs").waitFor();
+  await page.getByText(/^\d+ ↑ \d+ ↓$/).waitFor();
+  const plot = page.getByRole("application");
+  const { x, width } = await plot.boundingBox();
+  const lane = await page.getByRole("button", { name: "LA2" }).boundingBox();
+  // SDA falls at sample 6257, where the bus begins to speak: a click three pixels beside it finds exactly that one.
+  await page.mouse.click(x + ((6257 - 6200) / 200) * width + 3, lane.y + lane.height / 2);
+  await page.waitForFunction(() => new URL(location.href).searchParams.get("a") === "6257");
+  await plot.press("n");
+  await page.waitForFunction(() => new URL(location.href).searchParams.get("from") !== "6200");
+  await silent();
+});
+
+test("a search finds places in the whole capture, and a query that is wrong says where", async () => {
+  const { page, context } = await open(`/captures/${stage.capture}`);
+  const words = page.getByLabel("What to find");
+  await words.fill("i2c nack");
+  await words.press("Enter");
+  await page.getByText(/found, this is 1$/).waitFor();
+  const before = await member(page, "from");
+  await page.getByRole("button", { name: "Next place" }).click();
+  await page.getByText(/found, this is 2$/).waitFor();
+  await page.waitForFunction((old) => new URL(location.href).searchParams.get("from") !== old, before);
+  await words.fill("pulse in LA1");
+  await words.press("Enter");
+  await page.getByRole("alert").waitFor();
+  await context.close();
+});
+
+test("a marker is kept on the capture, for everybody", async () => {
+  const { page, silent } = await open(`/captures/${stage.capture}?from=6000&to=7000`);
+  await page.getByRole("application").press("m");
+  await page.getByLabel("Note").fill("here it <b>begins</b>");
+  await page.getByRole("button", { name: "Add", exact: true }).click();
+  await page.getByRole("button", { name: /here it <b>begins<\/b>/ }).first().waitFor();
+  assert.equal((await api(`/capture/${stage.capture}?frames=none`)).markers.length, 1);
+  await page.reload();
+  await page.getByRole("button", { name: "Remove the marker here it <b>begins</b>" }).click();
+  await page.getByText("M sets one at the pointer").waitFor();
+  assert.equal((await api(`/capture/${stage.capture}?frames=none`)).markers.length, 0);
+  await silent();
+});
+
+test("a link shows what its sender saw", async () => {
+  const { page, silent } = await open(`/captures/${stage.capture}?from=6200&to=6800&a=6257&b=6347&lane=1&decoder=${encodeURIComponent("i2c:scl=LA1,sda=LA2")}`);
+  await page.getByText("600 µs").waitFor();
+  await page.getByText("90 µs").waitFor();
+  assert.equal(await page.getByRole("button", { name: "LA2" }).getAttribute("aria-pressed"), "true");
+  await silent();
+});
+
+test("a capture is deleted by its name, and not by another one", async () => {
+  const id = await capture("old one", 1000);
+  const { page, silent } = await open(`/captures/${id}`);
+  await page.getByRole("button", { name: "Delete" }).click();
+  const sheet = page.getByRole("dialog");
+  await sheet.getByRole("textbox").fill("old");
+  assert(await sheet.getByRole("button", { name: "Delete" }).isDisabled());
+  await sheet.getByRole("textbox").fill("old one");
+  await sheet.getByRole("button", { name: "Delete" }).click();
+  await page.waitForURL("**/captures");
+  assert.equal(await page.getByRole("link", { name: "old one" }).count(), 0);
+  await silent();
+});
+
+test("names from outside are text, never markup", async () => {
+  const hostile = `"><img src=x onerror=alert(1)>`;
+  await capture(hostile, 1000);
+  const { page, silent } = await open("/captures");
+  await page.getByRole("link", { name: hostile }).click();
+  await page.getByRole("heading", { name: hostile }).waitFor();
+  assert.equal(await page.locator("img").count(), 0);
+  await silent();
+});
+
+test("a capture of a billion samples is zoomed into to the sample", async () => {
+  const server = await made();
+  const { page, silent } = await open("/sign-in");
+  await page.goto(`${server.url}/captures/synthetic?decoder=${encodeURIComponent("i2c:scl=SCL,sda=SDA")}`);
+  const plot = page.getByRole("application");
+  const { x, width } = await plot.boundingBox();
+  await page.getByText("130\u202f000").first().waitFor({ timeout: 20_000 });
+  const lane = await page.getByRole("button", { name: "PGOOD" }).boundingBox();
+  const y = lane.y + lane.height / 2;
+  const seen = () => page.evaluate(() => ["from", "to", "a"].map((name) => Number(new URL(location.href).searchParams.get(name))));
+  // The instant under the pointer stays there.
+  const rise = Math.round(x + 0.0812 * width);
+  await page.mouse.move(rise, y);
+  for (let i = 0; i < 6; i++) await page.mouse.wheel(0, -400);
+  await page.waitForFunction(() => new URL(location.href).searchParams.has("to"));
+  await page.waitForTimeout(500);
+  const [from, to] = await seen();
+  assert(to - from < 5e7, `${from} ${to}`);
+  const before = ((rise - x) / width) * 1e9;
+  assert(Math.abs(from + ((rise - x) / width) * (to - from) - before) < 2 * (1e9 / width), `${from} ${to} ${before}`);
+  // Power is good from sample 81 234 567 on: a click three pixels beside it finds exactly that one.
+  await page.mouse.click(x + ((81_234_567 - from) / (to - from)) * width + 3, y);
+  await page.waitForFunction(() => new URL(location.href).searchParams.get("a") === "81234567");
+  await screenshot(page, "viewer-billion");
+  await silent();
+  server.stop();
+});

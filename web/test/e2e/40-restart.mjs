@@ -1,0 +1,29 @@
+// Two browsers, and a server that comes back. Last: it restarts the server.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { SERVER, api, open, stage } from "../stage.mjs";
+import { startHostd } from "../../dev/hostd.mjs";
+
+test("what one browser does, another one sees", async () => {
+  const [one, other] = await Promise.all([open("/devices"), open(`/devices/${stage.device}`)]);
+  await api(`/bench/devices/${stage.device}/command`, { command: { cmd: "target_power", efuse: 1, state: 0 } });
+  const rail = one.page.getByRole("switch", { name: "5 V rail of demo" });
+  await rail.getByText("Off").waitFor();
+  await rail.click();
+  await other.page.getByRole("switch", { name: "Internal 5 V" }).getByText("On", { exact: true }).waitFor();
+  await Promise.all([one.silent(), other.silent()]);
+});
+
+test("after a restart of the server, pages and lines come back by themselves", async () => {
+  const { page, context } = await open(`/devices/${stage.device}/console`);
+  await page.getByText("Live").waitFor();
+  const { folder, url } = stage.hostd;
+  await stage.hostd.end();
+  await page.getByText(/Reconnecting, lost/).waitFor();
+  await page.getByText("The server has not answered for").waitFor();
+  stage.hostd = await startHostd(SERVER, { folder, listen: new URL(url).host });
+  await page.getByText("Live").waitFor({ timeout: 20_000 });
+  await page.getByText("The server has not answered for").waitFor({ state: "detached" });
+  assert.equal(stage.hostd.url, url);
+  await context.close();
+});

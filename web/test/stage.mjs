@@ -1,0 +1,120 @@
+// What tests in a browser stand on: one hostd with its demo bench, one Chromium, and pages that have to stay silent.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+import { startHostd } from "../dev/hostd.mjs";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+
+/** The server that is tested. */
+export const SERVER = process.env.SERVER ?? join(here, "../../target/release/hostd");
+/** The firmware of the simulated target, which comes with the source. */
+export const FIRMWARE = join(here, "../../hostd/target-sim/firmware/demo.elf");
+const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
+/** Where screenshots go, if anywhere. */
+const SCREENS = process.env.SCREENS;
+
+const ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--js-flags=--expose-gc"];
+
+/** Set by `begin`, for all tests. */
+export const stage = { hostd: undefined, browser: undefined, url: "", device: "", state: undefined, link: "" };
+
+export async function begin() {
+  [stage.hostd, stage.browser] = await Promise.all([startHostd(SERVER), chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS })]);
+  stage.url = stage.hostd.url;
+  stage.device = stage.hostd.devices[0].id;
+  const page = await fetch(`${stage.url}/devices`, { headers: { accept: "text/html" } });
+  if (!page.ok) {
+    // A hostd that was built before this folder.
+    stage.before = await made();
+    stage.url = stage.before.url;
+  }
+  stage.link = `${stage.url}/sign-in#code=${stage.hostd.code()}`;
+  if (SCREENS) mkdirSync(SCREENS, { recursive: true });
+}
+
+export async function end() {
+  await stage.browser?.close();
+  stage.before?.stop();
+  await stage.hostd?.stop();
+}
+
+/** The API as a program uses it. */
+export async function api(path, body, { method = body ? "POST" : "GET", headers = {} } = {}) {
+  const isForm = body instanceof FormData || body instanceof Uint8Array;
+  const response = await fetch(`${stage.hostd.url}/api${path}`, {
+    method,
+    headers: { authorization: `ApiKey ${stage.hostd.apiKey}`, ...(body && !isForm ? { "content-type": "application/json" } : {}), ...headers },
+    body: isForm ? body : body && JSON.stringify(body),
+  });
+  const text = await response.text();
+  return text ? JSON.parse(text) : undefined;
+}
+
+/** A capture of the demo's I²C bus, once it is done. */
+export async function capture(name, samples = 1_000_000) {
+  const { capture_id } = await api("/analyzer/captures/start", { device_id: stage.device, samples, sample_rate_mhz: 1, scl: "LA1", sda: "LA2", voltage_mv: 3300, name });
+  return finished(capture_id);
+}
+
+export async function finished(id) {
+  for (;;) {
+    const { status } = await api(`/capture/${id}?frames=none`);
+    if (status === "done") return id;
+    assert(["pending", "armed", "running"].includes(status), `the capture ${status}`);
+    await new Promise((later) => setTimeout(later, 100));
+  }
+}
+
+/** A page that remembers what a silent one would not say: errors, refused scripts and styles. */
+export async function bare(options = {}) {
+  const context = await stage.browser.newContext({ viewport: { width: 1400, height: 900 }, ...options });
+  const page = await context.newPage();
+  const said = [];
+  page.on("console", (message) => said.push(`${message.type()}: ${message.text()}`));
+  page.on("pageerror", (error) => said.push(`error: ${error.stack}`));
+  await page.addInitScript(() =>
+    addEventListener("securitypolicyviolation", ({ violatedDirective, sourceFile, lineNumber, sample }) =>
+      console.error(`CSP ${violatedDirective} ${sourceFile}:${lineNumber} ${sample}`)),
+  );
+  return { context, page, said };
+}
+
+/** A page of a person who has signed in. `silent` ends it, and fails if it said anything. */
+export async function open(path, options = {}) {
+  const { context, page, said } = await bare({ storageState: stage.state, ...options });
+  await page.goto(stage.url + path);
+  return {
+    context, page, said,
+    async silent() {
+      assert.deepEqual(said, []);
+      await context.close();
+    },
+  };
+}
+
+/** What axe finds on a page: nothing, for a page that all can use. */
+export async function findings(page) {
+  await page.evaluate(AXE);
+  const { violations } = await page.evaluate((rules) => axe.run({ runOnly: rules }), RULES);
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html.slice(0, 160)} ${failureSummary}`).slice(0, 3).join(" | ")}`);
+}
+
+export async function screenshot(page, name) {
+  if (SCREENS) await page.screenshot({ path: join(SCREENS, `${name}.png`) });
+}
+
+/** The development server before the stage's hostd: it has a capture of a billion samples. */
+export async function made() {
+  const child = spawn(process.execPath, [join(here, "../dev/serve.mjs"), "--hostd", stage.hostd.url], { stdio: ["ignore", "pipe", "inherit"] });
+  const url = await new Promise((done) => child.stdout.once("data", (data) => done(String(data).trim())));
+  return { url, stop: () => child.kill() };
+}
+
+export const missing = [SERVER, CHROMIUM].find((path) => !existsSync(path));
