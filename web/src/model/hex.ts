@@ -24,7 +24,9 @@ export class HexDump {
   }
 
   append(bytes: Uint8Array): void {
-    for (const byte of bytes.subarray(Math.max(0, bytes.length - this.#most))) this.#data[this.#end++ % this.#most] = byte;
+    const skipped = Math.max(0, bytes.length - this.#most);
+    this.#end += skipped;
+    for (const byte of bytes.subarray(skipped)) this.#data[this.#end++ % this.#most] = byte;
     this.#begin = Math.max(this.#begin, this.#end - this.#most);
   }
 

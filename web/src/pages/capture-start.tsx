@@ -8,8 +8,9 @@ import { duration } from "../model/axis.ts";
 import { navigate } from "../router.ts";
 import { Check, Choice, Field } from "../ui/field.tsx";
 import { FormSheet } from "../ui/sheet.tsx";
+import { toast } from "../ui/toast.tsx";
 import { useDevices } from "./devices.tsx";
-import { Lanes, laneNames } from "./lanes.tsx";
+import { Lanes, laneNames, laneOptions } from "./lanes.tsx";
 
 const RATES = [0.1, 0.5, 1, 2, 5, 10, 20, 50, 100];
 const SECONDS = [0.01, 0.1, 0.5, 1, 2, 4];
@@ -25,8 +26,37 @@ type Edge = (typeof EDGES)[number]["value"];
 /** How long an armed capture waits. */
 const TIMEOUT_MS = 30_000;
 
+/** The ADC is slower than the logic channels: so many samples a second at most, which the server says, too. */
+const ADC_MHZ_MAX = 0.4;
+
+const KINDS = [
+  { value: "logic", name: "Logic channels" },
+  { value: "i2c", name: "An I²C bus" },
+  { value: "analog", name: "The analog input" },
+  { value: "dual", name: "Logic and analog" },
+] as const;
+type Kind = (typeof KINDS)[number]["value"];
+
 type Body = Given<"POST /la/captures/start">["body"];
 type Channel = NonNullable<Body["channels"]>[number];
+
+const named = (lane: number | string): Channel => `LA${lane}` as Channel;
+
+/** What of a sheet each kind of capture sends, and where. */
+async function begin(kind: Kind, { channels, voltage_mv, ...common }: Body, bus: { readonly scl: Channel; readonly sda: Channel }): Promise<{ readonly capture_id: string; readonly warnings?: readonly string[] }> {
+  const { samples, sample_rate_mhz: rate, ...rest } = common;
+  const adcRate = Math.min(rate, ADC_MHZ_MAX);
+  switch (kind) {
+    case "logic":
+      return call("POST /la/captures/start", { body: { ...common, voltage_mv: voltage_mv ?? null, ...(channels ? { channels } : {}) } });
+    case "i2c":
+      return call("POST /analyzer/captures/start", { body: { ...common, voltage_mv: voltage_mv ?? null, ...bus } });
+    case "analog":
+      return call("POST /scope/captures/start", { body: { ...rest, sample_rate_mhz: adcRate, samples: Math.round((samples / rate) * adcRate) } });
+    case "dual":
+      return call("POST /capture/start", { body: { ...rest, la_rate_mhz: rate, la_samples: samples, adc_rate_mhz: adcRate, adc_samples: Math.round((samples / rate) * adcRate) } });
+  }
+}
 
 export function StartSheet({ device: given, onClose }: { device: string | undefined; onClose: () => void }) {
   const devices = useDevices(2000);
@@ -34,12 +64,16 @@ export function StartSheet({ device: given, onClose }: { device: string | undefi
   const chosen = useSignal(given ?? "");
   const device = all.find(({ id }) => id === chosen.value) ?? all.find(({ online }) => online);
   const [name, rate, seconds, volts] = [useSignal(""), useSignal("1"), useSignal("1"), useSignal("3300")];
+  const kind = useSignal<Kind>("logic");
+  const [scl, sda] = [useSignal("2"), useSignal("1")];
   const [edge, channel, before] = [useSignal<Edge>(""), useSignal("1"), useSignal(false)];
   const lanes = useSignal<ReadonlySet<number>>(new Set());
   const wiring = useResource(`wiring ${device?.id}`, (signal) => (device ? call("GET /bench/devices/{id}/wiring/profile", { path: { id: device.id } }, signal) : Promise.resolve(undefined)));
   const profile = wiring.data.value?.profile;
   useEffect(() => {
     if (profile?.["la_mv"]) volts.value = String(profile["la_mv"]);
+    if (profile?.["i2c_scl"]) scl.value = String(profile["i2c_scl"]);
+    if (profile?.["i2c_sda"]) sda.value = String(profile["i2c_sda"]);
   }, [profile]);
   const samples = Math.round(Number(seconds.value) * Number(rate.value) * 1e6);
   const most = device?.capabilities["la_max_samples"];
@@ -53,29 +87,38 @@ export function StartSheet({ device: given, onClose }: { device: string | undefi
       sample_rate_mhz: Number(rate.value),
       voltage_mv: Number(volts.value) as 1800 | 3300,
       ...(name.value.trim() ? { name: name.value.trim() } : {}),
-      ...(lanes.value.size > 0 ? { channels: [...lanes.value].sort((a, b) => a - b).map((lane) => `LA${lane}` as Channel) } : {}),
-      ...(edge.value ? { trigger: { channel: `LA${channel.value}` as Channel, edge: edge.value, timeout_ms: TIMEOUT_MS } } : {}),
+      ...(lanes.value.size > 0 ? { channels: [...lanes.value].sort((a, b) => a - b).map(named) } : {}),
+      ...(edge.value ? { trigger: { channel: named(channel.value), edge: edge.value, timeout_ms: TIMEOUT_MS } } : {}),
       ...(edge.value && before.value ? { pre_samples: Math.floor(samples / 10) } : {}),
     };
-    await call("POST /la/captures/start", { body });
+    const { capture_id, warnings } = await begin(kind.value, body, { scl: named(scl.value), sda: named(sda.value) });
     refresh("captures");
-    navigate(`/captures/live?device=${device!.id}`);
+    warnings?.forEach((warning) => toast(warning));
+    // A bus is shown decoded once it is there; waves are watched while they arrive.
+    navigate(kind.value === "i2c" ? `/captures/${capture_id}` : `/captures/live?device=${device!.id}`);
   });
   const wrong = start.failure.value?.fields ?? {};
 
   return (
     <FormSheet title="Start a capture" submit="Start" busy={start.busy.value} failure={start.failure.value} disabled={!device?.online || tooMany} onSubmit={() => start.run()} onClose={onClose}>
       {!given && <Choice label="Device" value={device?.id ?? ""} onChange={(id) => (chosen.value = id)} options={all.map(({ id, name: called, online }) => ({ value: id, name: online ? called : `${called} (offline)`, disabled: !online }))} wrong={wrong["device_id"]} />}
+      <Choice label="What" value={kind.value} onChange={(next) => (kind.value = next as Kind)} options={KINDS} />
       <Field label="Name" value={name.value} onInput={(text) => (name.value = text)} maxLength={128} placeholder="boot, with the new clock" wrong={wrong["name"]} />
       <div class="columns">
-        <Choice label="Rate" value={rate.value} onChange={(text) => (rate.value = text)} options={RATES.map((mhz) => ({ value: String(mhz), name: mhz < 1 ? `${mhz * 1000} kHz` : `${mhz} MHz` }))} wrong={wrong["sample_rate_mhz"]} />
+        <Choice label="Rate" value={rate.value} onChange={(text) => (rate.value = text)} options={RATES.map((mhz) => ({ value: String(mhz), name: mhz < 1 ? `${mhz * 1000} kHz` : `${mhz} MHz` }))} wrong={wrong["sample_rate_mhz"] ?? wrong["la_rate_mhz"] ?? wrong["adc_rate_mhz"]} hint={(kind.value === "analog" || kind.value === "dual") && Number(rate.value) > ADC_MHZ_MAX ? `The analog input takes ${ADC_MHZ_MAX * 1000} kHz.` : undefined} />
         <Choice label="Length" value={seconds.value} onChange={(text) => (seconds.value = text)} options={SECONDS.map((s) => ({ value: String(s), name: duration(s) }))} wrong={wrong["samples"] ?? (tooMany ? `This device takes ${most.toLocaleString("en")} samples at most: choose a lower rate or a shorter length.` : undefined)} />
-        <Choice label="Levels" value={volts.value} onChange={(text) => (volts.value = text)} options={[{ value: "3300", name: "3.3 V" }, { value: "1800", name: "1.8 V" }]} wrong={wrong["voltage_mv"]} />
+        {(kind.value === "logic" || kind.value === "i2c") && <Choice label="Levels" value={volts.value} onChange={(text) => (volts.value = text)} options={[{ value: "3300", name: "3.3 V" }, { value: "1800", name: "1.8 V" }]} wrong={wrong["voltage_mv"]} />}
       </div>
-      <Lanes names={names} chosen={lanes.value} onChange={(next) => (lanes.value = next)} />
+      {kind.value === "logic" && <Lanes names={names} chosen={lanes.value} onChange={(next) => (lanes.value = next)} />}
+      {kind.value === "i2c" && (
+        <div class="columns">
+          <Choice label="SCL" value={scl.value} onChange={(next) => (scl.value = next)} options={laneOptions(names)} wrong={wrong["scl"]} />
+          <Choice label="SDA" value={sda.value} onChange={(next) => (sda.value = next)} options={laneOptions(names)} wrong={wrong["sda"]} />
+        </div>
+      )}
       <div class="columns">
         <Choice label="Begin" value={edge.value} onChange={(text) => (edge.value = text as Edge)} options={EDGES} wrong={wrong["trigger"]} />
-        {edge.value !== "" && <Choice label="of lane" value={channel.value} onChange={(text) => (channel.value = text)} options={names.map((called, i) => ({ value: String(i + 1), name: called }))} />}
+        {edge.value !== "" && <Choice label="of lane" value={channel.value} onChange={(text) => (channel.value = text)} options={laneOptions(names)} />}
       </div>
       {edge.value !== "" && device?.capabilities["capture_pre_samples"] === true && <Check label="Keep a tenth of it from before the trigger" on={before.value} onChange={(on) => (before.value = on)} />}
     </FormSheet>

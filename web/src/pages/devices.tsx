@@ -10,6 +10,7 @@ import { type Column, Table } from "../ui/table.tsx";
 import { several } from "../ui/time.ts";
 import { Ago } from "../ui/when.tsx";
 import { DeviceState, Lease } from "./device-state.tsx";
+import { FirstSteps } from "./first-steps.tsx";
 import { RailSwitch, usePower } from "./power.tsx";
 
 /** All devices, for lists and for whatever names them. */
@@ -48,7 +49,12 @@ export default function DevicesPage() {
         {({ devices: all }) => {
           if (all.length === 0) return <Empty icon="device" title="No device yet"><p>Plug a pod in and run <code>hostd device scan</code>, or try <code>hostd serve --demo</code>.</p></Empty>;
           const shown = all.filter(({ name, board, serial, state, lease }) => passes(`${name} ${board} ${serial} ${state} ${lease?.holder ?? ""}`));
-          return shown.length > 0 ? <Table class="devices" label="Devices" rows={shown} columns={COLUMNS} keyOf={({ id }) => id} /> : <p class="quiet">None of {several(all.length, "device")} fits the filter.</p>;
+          return (
+            <>
+              {shown.length > 0 ? <Table class="devices" label="Devices" rows={shown} columns={COLUMNS} keyOf={({ id }) => id} /> : <p class="quiet">None of {several(all.length, "device")} fits the filter.</p>}
+              <FirstSteps devices={all} />
+            </>
+          );
         }}
       </Loaded>
     </main>

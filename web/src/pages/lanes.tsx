@@ -26,6 +26,8 @@ export function laneNames(profile: WiringProfile | undefined): readonly string[]
   });
 }
 
+export const laneOptions = (names: readonly string[]) => names.map((name, i) => ({ value: String(i + 1), name }));
+
 /** None chosen is all. */
 export function Lanes({ names, chosen, onChange }: { names: readonly string[]; chosen: ReadonlySet<number>; onChange: (chosen: ReadonlySet<number>) => void }) {
   const turn = (lane: number): void => {

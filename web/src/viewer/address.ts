@@ -1,6 +1,6 @@
 // What of a viewer stands in its address, so that a link shows what its sender saw.
 import { zoom } from "../model/axis.ts";
-import { decodingText, parseDecoding } from "./decoding.ts";
+import { decodingText, parseDecoding } from "../model/decoding.ts";
 import type { Viewer } from "./viewer.ts";
 
 /** Members of the query; reading it subscribes to all that they say. */

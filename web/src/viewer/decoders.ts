@@ -3,7 +3,8 @@ import { type ReadonlySignal, signal } from "@preact/signals";
 import { call, failureOf } from "../api/client.ts";
 import type { Answer } from "../api/client.ts";
 import { Annotations } from "../model/annotations.ts";
-import { type Decoding, EVENTS_MAX, decode, decodingText } from "./decoding.ts";
+import { type Decoding, decodingText } from "../model/decoding.ts";
+import { EVENTS_MAX, decode } from "./decoding.ts";
 
 /** How the server describes a decoder. */
 export type Described = Answer<"GET /decoders">["decoders"][number];

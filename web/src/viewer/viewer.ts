@@ -1,10 +1,10 @@
 // The state of a viewer, and what can be done with it. Knows neither the document nor the canvas.
 import { computed, signal } from "@preact/signals";
 import { type View, centre, span, whole } from "../model/axis.ts";
+import { type Decoding, decodingText } from "../model/decoding.ts";
 import { exactEdge, nearestEdge } from "../model/edges.ts";
 import { type Piece, type Tile, TileCache, type TileSource, levelFor, piecesFor, tileSpan, tilesIn, topLevel } from "../model/tiles.ts";
 import { Decoder, type Row } from "./decoders.ts";
-import { type Decoding, decodingText } from "./decoding.ts";
 import type { Lookups } from "./lookups.ts";
 
 const CACHE_BYTES = 64 * 1024 * 1024;
