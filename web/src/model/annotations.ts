@@ -7,6 +7,9 @@ export interface Annotation {
   readonly text: string;
 }
 
+/** An annotation that comes later than so many that follow it is sorted in when it is read. */
+const SHIFTS_MAX = 256;
+
 /** One row of a decoder, as columns: a million annotations take some 20 MB, as objects four times that. */
 export class Annotations {
   #length = 0;
@@ -16,6 +19,7 @@ export class Annotations {
   #words = new Uint32Array(1024);
   #said: { readonly kind: string; readonly text: string }[] = [];
   #known = new Map<string, number>();
+  #isSorted = true;
 
   get length(): number {
     return this.#length;
@@ -25,7 +29,12 @@ export class Annotations {
   add({ start, end, kind, text }: Annotation): void {
     if (this.#length === this.#starts.length) this.#grow();
     let at = this.#length++;
+    const least = Math.max(0, at - SHIFTS_MAX);
     for (; at > 0 && (this.#starts[at - 1]! > start || (this.#starts[at - 1] === start && this.#ends[at - 1]! > end)); at--) {
+      if (at === least) {
+        this.#isSorted = false;
+        break;
+      }
       this.#starts[at] = this.#starts[at - 1]!;
       this.#ends[at] = this.#ends[at - 1]!;
       this.#words[at] = this.#words[at - 1]!;
@@ -54,20 +63,36 @@ export class Annotations {
     [this.#starts, this.#ends, this.#words] = [starts, ends, words];
   }
 
+  #sort(): void {
+    if (this.#isSorted) return;
+    this.#isSorted = true;
+    const [starts, ends, words] = [this.#starts.slice(), this.#ends.slice(), this.#words.slice()];
+    const order = Uint32Array.from({ length: this.#length }, (_, i) => i).sort((a, b) => starts[a]! - starts[b]! || ends[a]! - ends[b]!);
+    order.forEach((from, to) => {
+      this.#starts[to] = starts[from]!;
+      this.#ends[to] = ends[from]!;
+      this.#words[to] = words[from]!;
+    });
+  }
+
   start(index: number): number {
+    this.#sort();
     return this.#starts[index]!;
   }
 
   end(index: number): number {
+    this.#sort();
     return this.#ends[index]!;
   }
 
   said(index: number): { readonly kind: string; readonly text: string } {
+    this.#sort();
     return this.#said[this.#words[index]!]!;
   }
 
   /** The first that ends behind `sample`. Annotations of a row do not overlap, so their ends are sorted as well. */
   firstBehind(sample: number, from = 0): number {
+    this.#sort();
     let low = from;
     let high = this.#length;
     while (low < high) {
@@ -80,6 +105,7 @@ export class Annotations {
 
   /** Positions of those whose text or kind has `needle` in it: what is said is searched once, not each time it is said. */
   search(needle: string): readonly number[] {
+    this.#sort();
     const wanted = needle.toLowerCase();
     const hit = this.#said.map(({ kind, text }) => text.toLowerCase().includes(wanted) || kind.includes(wanted));
     const found: number[] = [];
@@ -95,6 +121,34 @@ export interface Block {
   /** The first annotation of it. */
   readonly index: number;
   count: number;
+}
+
+/** How many annotations begin in each of equal stretches: what is known from afar of more than a page can keep. */
+export interface Density {
+  readonly from: number;
+  readonly to: number;
+  readonly counts: readonly number[];
+}
+
+/** Stretches with annotations as blocks; those that touch are one. */
+export function densityBlocks({ from, to, counts }: Density, view: { readonly from: number; readonly to: number }, width: number, least = 3): readonly Block[] {
+  const scale = width / (view.to - view.from);
+  const stretch = (to - from) / counts.length;
+  const all: Block[] = [];
+  counts.forEach((count, i) => {
+    const [left, right] = [(from + i * stretch - view.from) * scale, (from + (i + 1) * stretch - view.from) * scale];
+    if (count === 0 || right <= 0 || left >= width) return;
+    const x = Math.max(0, left);
+    const end = Math.min(width, Math.max(right, x + least));
+    const last = all.at(-1);
+    if (last && x - (last.x + last.width) < 1) {
+      last.width = Math.max(last.width, end - last.x);
+      last.count += count;
+    } else {
+      all.push({ x, width: end - x, index: -1, count });
+    }
+  });
+  return all;
 }
 
 /** What is narrower than `least` pixels merges; a search jumps over what merges, so this takes a screen's time. */

@@ -1,6 +1,6 @@
 // What decoders say, as a table in step with the view.
-import { effect } from "@preact/signals";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { effect, useComputed, useSignal } from "@preact/signals";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { duration, instant } from "../model/axis.ts";
 import { Rows, type RowsHandle } from "../ui/rows.tsx";
 import { Search } from "../ui/search.tsx";
@@ -8,55 +8,63 @@ import { Tabs } from "../ui/tabs.tsx";
 import { count } from "../ui/time.ts";
 import type { Viewer } from "./viewer.ts";
 
+/** The view may move so long before the table follows. */
+const FOLLOW_MS = 80;
+
 /** The annotations in words, in step with the view: the text alternative of the canvas, too. */
 export function AnnotationTable({ viewer }: { viewer: Viewer }) {
-  const [chosen, choose] = useState(0);
-  const [needle, search] = useState("");
-  const [inStep, keepStep] = useState(true);
+  const [chosen, needle, inStep] = [useSignal(0), useSignal(""), useSignal(true)];
   const handle = useRef<RowsHandle>(null);
-  const rowsNow = viewer.rows.value;
-  const row = rowsNow[Math.min(chosen, rowsNow.length - 1)];
+  const rows = viewer.rows.value;
+  const at = Math.min(chosen.value, rows.length - 1);
+  // Computed, so that moving the view draws this again only where other annotations are seen.
+  const seen = useComputed(() => {
+    const all = viewer.rows.value;
+    return (viewer.edition.value, all[Math.min(chosen.value, all.length - 1)]?.seen(viewer.view.value));
+  });
+  const said = seen.value;
   const edition = viewer.edition.value;
-  const found = useMemo(() => (row && needle ? row.annotations.search(needle) : undefined), [row, needle, row?.annotations.length]);
-  const rows = found ? found.length : (row?.annotations.length ?? 0);
+  const found = useMemo(() => (said && needle.value ? said.search(needle.value) : undefined), [said, needle.value, said?.length]);
   const rate = viewer.source.rate;
 
   useEffect(() => {
-    if (!inStep || !row) return;
+    if (!inStep.value || !said) return;
     let timer = 0;
     const stop = effect(() => {
       const { from } = viewer.view.value;
       clearTimeout(timer);
       timer = setTimeout(() => {
-        const first = row.annotations.firstBehind(from);
+        const first = said.firstBehind(from);
         handle.current?.show(found ? Math.max(0, found.findIndex((index) => index >= first)) : first, "top");
-      }, 80);
+      }, FOLLOW_MS);
     });
     return () => {
       stop();
       clearTimeout(timer);
     };
-  }, [viewer, row, inStep, found]);
+  }, [viewer, said, inStep.value, found]);
 
-  if (!row) return <section class="annotations empty-table" aria-label="Annotations"><p class="small">Add a decoder to see here what was on the wire.</p></section>;
+  if (!said) return <section class="annotations empty-table" aria-label="Annotations"><p class="small">Add a decoder to see here what was on the wire.</p></section>;
+  const indexOf = (row: number): number => (found ? found[row]! : row);
+  const open = (row: number): void => viewer.lookAt(said.start(indexOf(row)), said.end(indexOf(row)));
   return (
     <section class="annotations" aria-label="Annotations">
       <div class="bar">
-        <Tabs label="Decoders" tabs={rowsNow.map(({ name, annotations }, i) => ({ id: `${i}`, name, note: count(annotations.length)}))} current={`${rowsNow.indexOf(row)}`} onChoose={(i) => choose(Number(i))} />
-        <Search label="Search annotations" value={needle} onInput={search} note={found && `${count(found.length)} found`} />
-        <label class="check"><input type="checkbox" checked={inStep} onChange={() => keepStep(!inStep)} /> Follow the view</label>
+        <Tabs label="Decoders" tabs={rows.map(({ name, annotations }, i) => ({ id: `${i}`, name, note: count(annotations.length) }))} current={`${at}`} onChoose={(i) => (chosen.value = Number(i))} />
+        <Search label="Search annotations" value={needle.value} onInput={(text) => (needle.value = text)} note={found && `${count(found.length)} found`} />
+        <label class="check"><input type="checkbox" checked={inStep.value} onChange={() => (inStep.value = !inStep.value)} /> Follow the view</label>
       </div>
       <div class="line header" aria-hidden="true"><span>Time</span><span>Duration</span><span>Kind</span><span>Text</span></div>
-      <Rows count={rows} rowHeight={24} label="Annotations" role="table" handle={handle} edition={edition} render={(i) => {
-        const index = found ? found[i]! : i;
-        const { kind, text } = row.annotations.said(index);
-        const [start, end] = [row.annotations.start(index), row.annotations.end(index)];
+      <Rows count={found ? found.length : said.length} rowHeight={24} label="Annotations" role="grid" handle={handle} edition={edition} onOpen={open} render={(row, id, isChosen) => {
+        const index = indexOf(row);
+        const { kind, text } = said.said(index);
+        const [start, end] = [said.start(index), said.end(index)];
         return (
-          <div key={index} role="row" aria-rowindex={i + 1} class="line" onClick={() => viewer.lookAt(start, end)}>
-            <span role="cell">{instant(viewer.seconds(start), 1 / rate)}</span>
-            <span role="cell">{end > start ? duration((end - start) / rate) : ""}</span>
-            <span role="cell" class={`kind k-${kind.split("-")[0]}`}>{kind}</span>
-            <span role="cell">{text}</span>
+          <div key={index} id={id} role="row" aria-rowindex={row + 1} aria-selected={isChosen} class={isChosen ? "line chosen" : "line"} onClick={() => open(row)}>
+            <span role="gridcell">{instant(viewer.seconds(start), 1 / rate)}</span>
+            <span role="gridcell">{end > start ? duration((end - start) / rate) : ""}</span>
+            <span role="gridcell" class={`kind k-${kind.split("-")[0]}`}>{kind}</span>
+            <span role="gridcell">{text}</span>
           </div>
         );
       }} />

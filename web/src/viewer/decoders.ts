@@ -2,9 +2,10 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { call, failureOf } from "../api/client.ts";
 import type { Answer } from "../api/client.ts";
-import { Annotations } from "../model/annotations.ts";
+import { Annotations, type Block, type Density, blocks, densityBlocks } from "../model/annotations.ts";
+import type { View } from "../model/axis.ts";
 import { type Decoding, decodingText } from "../model/decoding.ts";
-import { EVENTS_MAX, decode } from "./decoding.ts";
+import { EVENTS_MAX, decode, density } from "./decoding.ts";
 
 /** How the server describes a decoder. */
 export type Described = Answer<"GET /decoders">["decoders"][number];
@@ -24,11 +25,48 @@ export function allDecoders(): Promise<readonly Described[]> {
   return described;
 }
 
-export interface Row {
+/** The view settles before a decoder is asked about it. */
+const SETTLE_MS = 200;
+
+/** So many events of a view are read; of more it is known how many there are, and where. */
+const SEEN_MAX = 20_000;
+
+/** What a row says of a stretch behind the events that are kept. */
+interface Glimpse {
+  readonly from: number;
+  readonly to: number;
+  readonly said: Annotations | Density;
+}
+
+export class Row {
   readonly id: string;
   /** `I²C`, or with the row behind it where a decoder has several: `UART RX`. */
   readonly name: string;
-  readonly annotations: Annotations;
+  readonly annotations = new Annotations();
+  glimpse: Glimpse | undefined;
+
+  constructor(id: string, name: string) {
+    this.id = id;
+    this.name = name;
+  }
+
+  /** What is said of a view, to be read and searched: what is kept, or what was read of the view alone. */
+  seen(view: View): Annotations {
+    const said = this.#glimpse(view)?.said;
+    return said instanceof Annotations ? said : this.annotations;
+  }
+
+  /** The same to be drawn. */
+  blocks(view: View, width: number, least: number): readonly Block[] {
+    const said = this.#glimpse(view)?.said;
+    if (said === undefined || said instanceof Annotations) return blocks(said ?? this.annotations, view.from, view.to, width, least);
+    return densityBlocks(said, view, width, least);
+  }
+
+  #glimpse({ from, to }: View): Glimpse | undefined {
+    const { glimpse } = this;
+    return glimpse && glimpse.from < to && from < glimpse.to ? glimpse : undefined;
+  }
 }
 
 export class Decoder {
@@ -42,6 +80,12 @@ export class Decoder {
   #message = signal<string | undefined>(undefined);
   #byClass = new Map<string, Row>();
   #stop = new AbortController();
+  #shown: readonly Described["rows"][number][] = [];
+  /** The sample up to which all events are kept. */
+  #upTo = Infinity;
+  #looked: { readonly from: number; readonly to: number } | undefined;
+  #looking = new AbortController();
+  #timer = 0;
 
   constructor(decoding: Decoding) {
     this.decoding = decoding;
@@ -56,7 +100,53 @@ export class Decoder {
   }
 
   close(): void {
+    clearTimeout(this.#timer);
+    this.#looking.abort();
     this.#stop.abort();
+  }
+
+  /** Called when the view has moved: behind the events that are kept, what is seen is read of its own. */
+  look(capture: string, { from, to, samples }: View, changed: () => void): void {
+    clearTimeout(this.#timer);
+    if (to <= this.#upTo) return;
+    if (this.#looked && this.#looked.from === from && this.#looked.to === to) return;
+    this.#timer = setTimeout(() => {
+      this.#looked = { from, to };
+      const seen = { from: Math.max(0, Math.floor(from)), to: Math.min(samples, Math.ceil(to)) };
+      void this.#see(capture, seen).then(changed, () => undefined);
+    }, SETTLE_MS);
+  }
+
+  async #see(capture: string, { from, to }: { readonly from: number; readonly to: number }): Promise<void> {
+    this.#looking.abort();
+    const { signal } = (this.#looking = new AbortController());
+    const counts = await density(capture, this.decoding, from, to, signal);
+    const total = Object.values(counts).reduce((sum, each) => sum + each.reduce((a, b) => a + b, 0), 0);
+    const rows = this.#rows.peek();
+    const said = new Map<string, Annotations | Density>();
+    if (total <= SEEN_MAX) {
+      for (const { id } of rows) said.set(id, new Annotations());
+      for await (const batch of decode(capture, this.decoding, this.#wanted, signal, { from, to, limit: SEEN_MAX }))
+        for (const { start, end, class: kind, text } of batch) {
+          const into = said.get(this.#rowOf(kind).id);
+          if (into instanceof Annotations) into.add({ start, end, kind, text });
+        }
+    } else {
+      for (const { id } of rows) said.set(id, { from, to, counts: this.#sum(id, counts) });
+    }
+    for (const row of rows) row.glimpse = { from, to, said: said.get(row.id)! };
+  }
+
+  /** The counts of the classes that a row has. */
+  #sum(id: string, counts: Readonly<Record<string, readonly number[]>>): readonly number[] {
+    const sum: number[] = [];
+    for (const [kind, each] of Object.entries(counts)) if (this.#byClass.get(kind)?.id === id) each.forEach((n, i) => (sum[i] = (sum[i] ?? 0) + n));
+    return sum;
+  }
+
+  /** The rows that are asked for, as the API takes them. */
+  get #wanted(): string | undefined {
+    return this.#shown.map(({ id }) => id).join(",") || undefined;
   }
 
   /** Reads all of it; `changed` is called as it arrives. */
@@ -65,17 +155,20 @@ export class Decoder {
       const one = (await allDecoders()).find(({ id }) => id === this.decoding.protocol);
       if (!one) throw new Error(`There is no decoder ${this.decoding.protocol}.`);
       // Bits are seen in the waves, and would be nine of ten annotations.
-      const shown = one.rows.filter(({ id }) => !id.endsWith("bits"));
-      const wanted = shown.map(({ id }) => id).join(",") || undefined;
-      let [last, events] = [performance.now(), 0];
-      for await (const batch of decode(capture, this.decoding, wanted, this.#stop.signal)) {
-        for (const { start, end, class: kind, text } of batch) this.#rowOf(kind, shown).annotations.add({ start, end, kind, text });
+      this.#shown = one.rows.filter(({ id }) => !id.endsWith("bits"));
+      let [last, events, start] = [performance.now(), 0, 0];
+      for await (const batch of decode(capture, this.decoding, this.#wanted, this.#stop.signal, { limit: EVENTS_MAX })) {
+        for (const { start: at, end, class: kind, text } of batch) this.#rowOf(kind).annotations.add({ start: at, end, kind, text });
+        start = batch.at(-1)?.start ?? start;
         events += batch.length;
         if (performance.now() - last < SHOWN_EVERY_MS) continue;
         last = performance.now();
         changed();
       }
-      if (events >= EVENTS_MAX) this.#message.value = `Only the first ${EVENTS_MAX.toLocaleString("en")} are shown.`;
+      if (events >= EVENTS_MAX) {
+        this.#upTo = start;
+        this.#message.value = `The first ${EVENTS_MAX.toLocaleString("en")} are kept; of later ones, those that are seen are read.`;
+      }
       this.#state.value = "done";
     } catch (error) {
       if (this.#stop.signal.aborted) return;
@@ -86,14 +179,15 @@ export class Decoder {
   }
 
 
-  #rowOf(kind: string, shown: readonly Described["rows"][number][]): Row {
+  #rowOf(kind: string): Row {
+    const shown = this.#shown;
     const known = this.#byClass.get(kind);
     if (known) return known;
     const one = shown.find(({ classes }) => classes.includes(kind)) ?? { id: kind, text: kind };
     let row = this.#rows.peek().find(({ id }) => id === one.id);
     if (!row) {
       const first = one.id === shown[0]?.id && !/^(rx|tx|miso|mosi)-/.test(one.id);
-      row = { id: one.id, name: first ? this.name : `${this.name} ${one.text}`, annotations: new Annotations() };
+      row = new Row(one.id, first ? this.name : `${this.name} ${one.text}`);
       const order = shown.map(({ id }) => id);
       this.#rows.value = [...this.#rows.peek(), row].sort((a, b) => order.indexOf(a.id) - order.indexOf(b.id));
     }

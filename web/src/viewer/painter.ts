@@ -1,6 +1,6 @@
 // Draws a viewer on two canvases: waves below, and above them what follows the pointer, so that moving it draws no wave.
 import { type Ticks, duration, frequency, ticks, toSample, toX } from "../model/axis.ts";
-import { type Block, blocks } from "../model/annotations.ts";
+import type { Annotations, Block } from "../model/annotations.ts";
 import { pulseAt } from "../model/edges.ts";
 import { type Ink, Pixels } from "../model/pixels.ts";
 import { analogColumns, digitalColumns } from "../model/tiles.ts";
@@ -104,7 +104,7 @@ export class Painter {
     const pieces = this.#viewer.pieces();
     const { zero } = this.#viewer;
     const times = ticks({ ...view, from: view.from - zero, to: view.to - zero }, source.rate, this.#width / this.#ratio);
-    const written = this.#viewer.rows.peek().map(({ annotations }) => blocks(annotations, view.from, view.to, this.#width, 3 * this.#ratio));
+    const written = this.#viewer.rows.peek().map((row) => ({ all: row.blocks(view, this.#width, 3 * this.#ratio), said: row.seen(view) }));
     this.#drawGrid(times, [...rows, ...lanes]);
     source.lanes.forEach((lane, i) => {
       const ink = this.#colours.lanes[i % 8]!;
@@ -117,12 +117,12 @@ export class Painter {
         this.#drawAnalog(i, lanes[i]!, ink);
       }
     });
-    written.forEach((row, i) => this.#drawBlocks(row, i, rows[i]!));
+    written.forEach(({ all, said }, i) => this.#drawBlocks(all, said, rows[i]!));
     this.#waves.putImageData(this.#image, 0, 0);
     this.#waves.textBaseline = "middle";
     this.#writeTicks(times);
     source.lanes.forEach((lane, i) => lane.kind === "analog" && this.#writeRange(i, lanes[i]!, lane.unit));
-    written.forEach((row, i) => this.#writeBlocks(row, i, rows[i]!));
+    written.forEach(({ all, said }, i) => this.#writeBlocks(all, said, rows[i]!));
   }
 
   #levelRows({ top, height }: Place): { readonly high: number; readonly low: number } {
@@ -193,31 +193,29 @@ export class Painter {
     return this.#ranges.get(lane);
   }
 
-  #drawBlocks(all: readonly Block[], row: number, { top, height }: Place): void {
+  #drawBlocks(all: readonly Block[], annotations: Annotations, { top, height }: Place): void {
     const r = this.#ratio;
-    const { annotations } = this.#viewer.rows.peek()[row]!;
     const { kinds, ground } = this.#colours;
     const [y, tall] = [Math.round((top + 3) * r), Math.round((height - 6) * r)];
     for (const { x, width, index, count } of all) {
       const wide = width - (width > 6 * r ? r : 0);
-      const ink = kinds[count > 1 ? "data" : kindOf(annotations.said(index).kind)]!;
+      const ink = kinds[count > 1 || index < 0 ? "data" : kindOf(annotations.said(index).kind)]!;
       this.#pixels.rect(x, y, wide, tall, count > 1 ? ink.busy : ink.line);
       if (wide < 4 * r) continue;
       for (const corner of [x, x + wide - r]) for (const end of [y, y + tall - r]) this.#pixels.rect(corner, end, r, r, ground);
     }
   }
 
-  #writeBlocks(all: readonly Block[], row: number, { top, height }: Place): void {
+  #writeBlocks(all: readonly Block[], annotations: Annotations, { top, height }: Place): void {
     const c = this.#waves;
     const r = this.#ratio;
-    const { annotations } = this.#viewer.rows.peek()[row]!;
     c.font = this.#font(11, 500);
     c.textAlign = "center";
     const letter = c.measureText("0").width;
     for (const { x, width, index, count } of all) {
       const room = Math.floor((width - 8 * r) / letter);
       if (room < 1) continue;
-      const words = count > 1 ? `${count}×` : fitting(annotations.said(index).text, room);
+      const words = count > 1 || index < 0 ? `${count}×` : fitting(annotations.said(index).text, room);
       if (words === "" || room < words.length) continue;
       c.fillStyle = count > 1 ? this.#colours.text : this.#colours.back;
       c.fillText(words, x + width / 2, (top + height / 2) * r + 0.5);

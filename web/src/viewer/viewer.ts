@@ -136,6 +136,7 @@ export class Viewer {
     clearTimeout(this.#timer);
     this.#timer = 0;
     if (this.#stop.signal.aborted) return;
+    for (const decoder of this.decoders.peek()) decoder.look(this.capture, this.view.peek(), () => this.edition.value++);
     const top = topLevel(this.source.samples);
     const level = this.level;
     const seen = tilesIn(this.view.peek(), level);

@@ -37,6 +37,12 @@ test("a capture is decoded, and a row of the table leads to its place", async ()
   await page.waitForFunction(() => Number(new URL(location.href).searchParams.get("to")) - Number(new URL(location.href).searchParams.get("from")) < 1000);
   assert.deepEqual(await findings(page), []);
   await screenshot(page, "viewer-decoded");
+  // The same with the keyboard.
+  const before = await member(page, "from");
+  await page.getByRole("grid", { name: "Annotations" }).focus();
+  for (let i = 0; i < 4; i++) await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction((old) => new URL(location.href).searchParams.get("from") !== old, before);
   await silent();
 });
 
@@ -143,4 +149,19 @@ test("a capture of a billion samples is zoomed into to the sample", async () => 
   await screenshot(page, "viewer-billion");
   await silent();
   server.stop();
+});
+
+test("of more events than a page keeps, those that are seen are read", async () => {
+  const { page, silent } = await open("/sign-in");
+  // A decoder that has said as much as a page keeps before half of the capture is over.
+  const much = Array.from({ length: 400_000 }, (_, i) => `{"start":${i},"end":${i + 1},"class":"data-read","text":"Data read: 00"}`).join("\n");
+  await page.route("**/decode?*", (route) => {
+    const asked = new URL(route.request().url()).searchParams;
+    return asked.has("from") ? route.continue() : route.fulfill({ status: 200, contentType: "application/x-ndjson", body: much });
+  });
+  await page.goto(`${stage.url}/captures/${stage.capture}?from=500000&to=530000`);
+  await page.getByText("of later ones, those that are seen are read").waitFor({ timeout: 60_000 });
+  await page.getByText(/^0\.5[0-2]\d/).first().waitFor();
+  await page.getByText("Address write: 68").first().waitFor();
+  await silent();
 });
