@@ -185,6 +185,9 @@ struct Serve {
     /// Write {"url","api_key","devices"} to this file once requests are answered
     #[arg(long, value_name = "PATH")]
     ready_file: Option<PathBuf>,
+    /// Serve the web application of this folder, which is being edited, instead of the built-in one
+    #[arg(long, value_name = "DIR")]
+    web: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -219,6 +222,7 @@ impl Cli {
                     &serve::Options {
                         demo: verb.demo,
                         ready_file: verb.ready_file,
+                        web: verb.web,
                     },
                     handlers,
                 )

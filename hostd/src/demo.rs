@@ -97,10 +97,12 @@ pub(crate) fn print_welcome(url: &str, demo: &Demo, services: &Services) {
     ));
 }
 
-/// Print the one-time link of a first start.
+/// Print the one-time link of a first start. The code is behind a `#`, which browsers send to no server and no log has.
 pub(crate) fn print_sign_in(url: &str, code: &str) {
     print(&format!(
-        "Sign in as owner with this one-time code, within 15 minutes, at {url}{SIGN_IN} or by\n\n  \
+        "Open this link within 15 minutes to sign in as owner, once:\n\n  \
+         {url}{SIGN_IN}#code={code}\n\n\
+         or sign in without a browser:\n\n  \
          curl -s -H 'Content-Type: application/json' -d '{{\"code\":\"{code}\"}}' {url}/api/auth/session\n"
     ));
 }

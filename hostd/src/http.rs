@@ -29,3 +29,4 @@ pub mod relay;
 pub mod routes;
 pub mod server;
 pub mod socket;
+pub mod web;

@@ -93,7 +93,7 @@ impl LocalBench {
             let first = first.context("make an organisation")?;
             let services = Arc::new(services);
             let opened = Opened::open(&config.data_dir, &config.plugins, &services).await?;
-            serve::answering(&config, loading, &services, (&benches, opened))?;
+            serve::answering(&config, loading, &services, (&benches, opened), None)?;
             Ok::<_, anyhow::Error>((services, benches, first))
         })?;
         let user = runtime.block_on(services.auth.user_by_login(&first.login));

@@ -25,6 +25,7 @@ use crate::http::native::Native;
 use crate::http::rate::Rate;
 use crate::http::relay::{self, Relays};
 use crate::http::socket::Sockets;
+use crate::http::web::Web;
 use crate::http::{openapi, server};
 use crate::opening;
 use crate::plugin::{Opened, Plugins};
@@ -48,6 +49,8 @@ pub struct Options {
     pub demo: bool,
     /// Written once requests are answered.
     pub ready_file: Option<PathBuf>,
+    /// The web application of this folder instead of the one in the binary.
+    pub web: Option<PathBuf>,
 }
 
 /// Serve until SIGINT or SIGTERM.
@@ -84,6 +87,11 @@ async fn serve(
     handlers: &'static [Embedded],
 ) -> anyhow::Result<()> {
     let stop = stop_signal().context("listen for signals")?;
+    let web = match &options.web {
+        Some(folder) => Web::edited(folder),
+        None => Web::embedded(),
+    };
+    let web = web.context("open the web application")?;
     let loading = Loading::start(&config.handlers, handlers).context("load the handlers")?;
     let (services, benches) = opening::open(&config).await?;
     let services = Arc::new(services);
@@ -103,7 +111,7 @@ async fn serve(
     let registered = services.devices.attach_registered();
     registered.await.context("attach the registered pods")?;
     let opened = Opened::open(&config.data_dir, &config.plugins, &services).await?;
-    let gateway = answering(&config, loading, &services, (&benches, opened))?;
+    let gateway = answering(&config, loading, &services, (&benches, opened), Some(web))?;
     let started = gateway.plugins.start().await;
     started.context("start the plugins")?;
     gateway.plugins.follow_folder(&config.data_dir);
@@ -204,9 +212,10 @@ pub(crate) fn answering(
     loading: Loading,
     services: &Arc<Services>,
     (benches, opened): (&ServerBenches, Opened),
+    web: Option<Web>,
 ) -> anyhow::Result<Arc<Gateway>> {
-    let gateway =
-        Arc::new(gateway(config, loading, services, opened).context("load the handlers")?);
+    let gateway = gateway(config, loading, services, opened, web).context("load the handlers")?;
+    let gateway = Arc::new(gateway);
     let sockets = config.data_dir.join(relay::FOLDER);
     let relays = Relays::new(gateway.clone(), &config.http, &sockets);
     let relays = relays.with_context(|| format!("make relays in {}", sockets.display()))?;
@@ -224,6 +233,7 @@ pub fn gateway(
     loading: Loading,
     services: &Arc<Services>,
     opened: Opened,
+    web: Option<Web>,
 ) -> anyhow::Result<Gateway> {
     let (engine, groups, table, descriptions) = groups::load(&config.handlers, loading, services)?;
     let document = openapi::document(&table, descriptions)?;
@@ -234,7 +244,7 @@ pub fn gateway(
         table,
         groups,
         plugins,
-        native: Native::new(document, &config.metrics.token, services.clone()),
+        native: Native::new(document, &config.metrics.token, services.clone(), web),
         rate: Rate::new(config.http.rate_per_s, config.http.rate_burst),
         services: services.clone(),
         sockets: Sockets::new(

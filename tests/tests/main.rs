@@ -59,4 +59,5 @@ mod trust;
 mod uart;
 mod updates;
 mod waveforms;
+mod web;
 mod webhooks;

@@ -4,6 +4,7 @@
 use std::fmt;
 
 use crate::toolchain::Choice;
+use crate::web::Work;
 
 /// What `cargo xtask --help` prints.
 pub(crate) const HELP: &str = "\
@@ -28,6 +29,10 @@ Commands:
   firmware           build the demo firmware of the simulated target (needs arm-none-eabi-gcc)
   tidy               house rules: dependency edges, licences, files, what handlers import
   docs               write the generated parts of docs/: tables, excerpts, the reference of the contract
+  web                the web application in web/: types, model tests, and web/dist, which is committed
+                     (needs Node.js)
+  web api            write its types of the API from the document of the server, which is built
+  web test           its model tests, and its tests in a browser (needs Chromium) against the server
   wit publish        list what wit/plugin/ publishes in this version, so that it is kept
   clients [tier]     the Python SDK's own test suite, unmodified, against `hostd pod-sim`
   cgroup2            tests of jails on control groups of version 2, in a virtual machine of QEMU
@@ -88,6 +93,7 @@ pub(crate) enum Task {
     /// Fuzz targets compile: those of the package, or all.
     Fuzz(Option<String>),
     Attack(Attack),
+    Web(Work),
 }
 
 /// Which tests to run, and how.
@@ -146,6 +152,7 @@ const TASKS: &[&str] = &[
     "test",
     "test-usb",
     "tidy",
+    "web",
     "wit",
 ];
 const FLAGS: &[&str] = &[
@@ -165,6 +172,7 @@ pub(crate) enum ArgsError {
     UnknownFlag(String),
     MissingValue(&'static str),
     UnknownToolchain(String),
+    UnknownWork(String),
     Unexpected(String),
     NothingToPassTo(String),
     NotForThis {
@@ -196,6 +204,9 @@ impl fmt::Display for ArgsError {
                     "there is no toolchain `{word}`{}",
                     nearest(word, Choice::NAMES)
                 )
+            }
+            Self::UnknownWork(word) => {
+                write!(f, "`web` cannot do `{word}`{}", nearest(word, Work::NAMES))
             }
             Self::Unexpected(word) => {
                 write!(
@@ -284,6 +295,7 @@ impl Task {
                 | Self::Firmware
                 | Self::Fuzz(_)
                 | Self::Tidy
+                | Self::Web(Work::Build)
                 | Self::WitPublish
         )
     }
@@ -351,6 +363,13 @@ fn task(plain: &[String], flags: &Flags) -> Result<Task, ArgsError> {
             Some("publish") => Task::WitPublish,
             Some(other) => return Err(ArgsError::Unexpected(other.to_owned())),
             None => return Err(ArgsError::MissingValue("wit")),
+        },
+        "web" => match rest.next() {
+            None => Task::Web(Work::Build),
+            Some(word) => {
+                let work = Work::named(word).ok_or_else(|| ArgsError::UnknownWork(word.clone()))?;
+                Task::Web(work)
+            }
         },
         "cgroup2" => Task::Cgroup2,
         "test-usb" => Task::TestUsb {
@@ -448,6 +467,9 @@ mod tests {
         assert_eq!(parse("test-usb --short").unwrap().task, short);
         let fuzz = Task::Fuzz(Some("plugins".to_owned()));
         assert_eq!(parse("fuzz plugins").unwrap().task, fuzz);
+        assert_eq!(parse("web").unwrap().task, Task::Web(Work::Build));
+        assert_eq!(parse("web test").unwrap().task, Task::Web(Work::Test));
+        assert_eq!(parse("web api").unwrap().task, Task::Web(Work::Api));
         assert_eq!(parse("ci --checked").unwrap().task, Task::CiChecked);
         assert_eq!(parse("").unwrap().task, Task::Help);
         assert_eq!(parse("ci --help").unwrap().task, Task::Help);
@@ -459,6 +481,7 @@ mod tests {
         assert!(error("tset").contains("did you mean `test`?"));
         assert!(error("qqq").contains("there are: attack, bench, build"));
         assert!(error("ci --verbos").contains("did you mean `--verbose`?"));
+        assert!(error("web tset").contains("did you mean `test`?"));
         assert!(error("ci --toolchain debain").contains("did you mean `debian`?"));
         assert!(error("ci --toolchain").contains("needs a value"));
         assert!(error("bench").contains("needs a value"));

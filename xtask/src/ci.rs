@@ -12,7 +12,7 @@ use crate::test::{self, Profile};
 use crate::times::{self, Spent, processor, shim};
 use crate::{
     attack, boards, cgroup2, check, clients, deny, fuzz, handlers, host, plugins, progress, server,
-    tidy, tool, toolchain, usb,
+    tidy, tool, toolchain, usb, web,
 };
 
 mod disk;
@@ -68,6 +68,7 @@ fn checks(metadata: &Metadata, options: &Options, report: &mut Report) {
             report.leave_out("advisories (their database is out of reach)");
         }
     }
+    web_checks(report);
     progress::step("== machines");
     let (machines, building) = times::spent(|| machines(report));
     report.add("machines", Ok(()), building);
@@ -102,6 +103,23 @@ fn checks(metadata: &Metadata, options: &Options, report: &mut Report) {
         report.check("clients", clients::run_prepared);
     } else {
         report.leave_out("clients (there is no python3)");
+    }
+}
+
+/// The web application: what is committed is what its sources make, and its pages work in a browser.
+fn web_checks(report: &mut Report) {
+    let missing =
+        web::missing_tools().or_else(|| web::install().err().map(|why| format!("{why:#}")));
+    if let Some(why) = missing {
+        report.leave_out(&format!(
+            "web ({why}; tidy looked at what web/dist was made of)"
+        ));
+        return;
+    }
+    report.check("web", web::compare_prepared);
+    match web::missing_browser() {
+        Some(why) => report.leave_out(&format!("web in a browser ({why})")),
+        None => report.check("web in a browser", web::browse_prepared),
     }
 }
 

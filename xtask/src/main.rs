@@ -30,6 +30,7 @@ mod times;
 mod tool;
 mod toolchain;
 mod usb;
+mod web;
 mod wit;
 
 use std::ffi::OsString;
@@ -91,6 +92,7 @@ fn carry_out(request: &Request) -> Result<()> {
         Task::EmiBoards => boards::run(),
         Task::Firmware => firmware::build(),
         Task::Tidy => tidy::run(),
+        Task::Web(work) => web::run(*work, options),
         Task::WitPublish => wit::publish(),
         Task::Clients(tier) => clients::run(tier.as_deref(), options),
         Task::Bench(name) => bench::run(name, options),

@@ -11,6 +11,7 @@ mod layers;
 mod licences;
 mod map;
 mod repository;
+mod web;
 
 use std::fmt;
 
@@ -93,6 +94,7 @@ fn check() -> Result<Vec<Finding>> {
     findings.extend(circles::check(&repository));
     findings.extend(map::check(&repository));
     findings.extend(excerpts::check(&repository));
+    findings.extend(web::check(&metadata.root, &repository)?);
     findings.extend(contract::check(&metadata.root)?);
     let components = handlers::output_folder(&metadata.root);
     findings.extend(authority::check(&metadata.root.join("wit"), &components)?);

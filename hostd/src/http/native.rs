@@ -1,5 +1,5 @@
-//! The few endpoints the host answers itself: health, readiness, metrics, the OpenAPI document and the
-//! pages that show it.
+//! The few endpoints the host answers itself: health, readiness, metrics, the OpenAPI document, the pages that show it and
+//! the web application.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,6 +13,7 @@ use subtle::ConstantTimeEq;
 use crate::http::body::ResponseBody;
 use crate::http::error::ApiError;
 use crate::http::metrics::{HttpMetrics, Sources, analysis, disk, jobs, notices};
+use crate::http::web::Web;
 use crate::http::{home, pages};
 use crate::services::Services;
 use base::space::State;
@@ -40,17 +41,25 @@ pub struct Native {
     metrics_token: String,
     pub metrics: HttpMetrics,
     services: Arc<Services>,
+    /// None where no browser comes.
+    web: Option<Web>,
 }
 
 impl Native {
     #[must_use]
-    pub fn new(openapi: String, metrics_token: &str, services: Arc<Services>) -> Self {
+    pub fn new(
+        openapi: String,
+        metrics_token: &str,
+        services: Arc<Services>,
+        web: Option<Web>,
+    ) -> Self {
         Self {
             ready: AtomicBool::new(false),
             openapi: openapi.into(),
             metrics_token: metrics_token.to_owned(),
             metrics: HttpMetrics::default(),
             services,
+            web,
         }
     }
 
@@ -99,11 +108,17 @@ impl Native {
             );
             return Some(("metrics", Err(error)));
         }
-        if path == home::PATH && is_read(method) {
-            return Some(("home", Ok(home::answer(headers))));
+        if let Some((name, response)) = self.document(method, path, sources) {
+            return Some((name, Ok(response)));
         }
-        let (name, response) = self.document(method, path, sources)?;
-        Some((name, Ok(response)))
+        if !is_read(method) {
+            return None;
+        }
+        let shown = self.web.as_ref().and_then(|web| web.answer(path, headers));
+        if let Some(response) = shown {
+            return Some(("web", Ok(response)));
+        }
+        (path == home::PATH).then(|| ("home", Ok(home::answer())))
     }
 
     fn may_read_metrics(&self, headers: &HeaderMap) -> bool {
