@@ -70,7 +70,7 @@ impl Stage {
         let loading = Loading::start(&config.handlers, HANDLERS).unwrap();
         let opened = Opened::open(&config.data_dir, &config.plugins, &services);
         let opened = opened.await.unwrap();
-        let gateway = Arc::new(serve::gateway(&config, loading, &services, opened).unwrap());
+        let gateway = Arc::new(serve::gateway(&config, loading, &services, opened, None).unwrap());
         services.devices.settle(demo::ONLINE_WAIT).await;
 
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
