@@ -290,7 +290,7 @@ fn registers_of_known_parts_and_of_ones_own_are_named() {
     let lines = printed(DS1307, &known);
     assert_eq!(
         lines.lines().nth(1),
-        Some("291-393 i2c-registers-1: DS1307 0x68: read seconds = 0x30 (seconds 30)"),
+        Some("343-359 i2c-registers-1: DS1307 0x68: read seconds = 0x30 (seconds 30)"),
         "{lines}"
     );
     let folder = tempfile::tempdir().unwrap();

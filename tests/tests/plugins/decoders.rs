@@ -186,14 +186,14 @@ fn a_decoder_is_there_only_where_it_was_approved() {
         "{}",
         refused.text
     );
-    assert_eq!(ids(&bench.client()).len(), 3);
+    assert_eq!(ids(&bench.client()), OWN);
     // Approved in one organisation: there and nowhere else.
     bench.plugin(&["approve", COUNTS]).ok();
     assert_eq!(
         lines(&decode(&bench.client(), &capture, &query).text).len(),
         EDGES + 1
     );
-    assert_eq!(ids(&stranger).len(), 3);
+    assert_eq!(ids(&stranger), OWN);
     let body = wire::recording(&wire::toggling(100, 10));
     let body = Some(("application/octet-stream", body.as_slice()));
     let theirs = stranger.send_typed("POST", "/api/captures/import", body);
