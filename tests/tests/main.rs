@@ -34,6 +34,7 @@ mod imports;
 mod jobs;
 mod leases;
 mod live;
+mod long;
 mod many_jobs;
 mod names;
 mod openapi;

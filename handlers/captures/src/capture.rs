@@ -136,6 +136,9 @@ record! {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "CaptureKept")]
 pub(crate) struct Kept<'a> {
+    /// Logic samples that were lost on their way, in order: views hold the levels before them. Absent when there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    gaps: Vec<GapRecord>,
     /// By channel and sample.
     markers: Vec<MarkerRecord<'a>>,
     /// What it was made with; absent when nothing is known, as for captures that were imported.
@@ -146,9 +149,26 @@ pub(crate) struct Kept<'a> {
 impl<'a> Kept<'a> {
     pub(crate) fn of(info: &'a Info) -> Self {
         Self {
+            gaps: info.gaps.iter().map(Into::into).collect(),
             markers: info.markers.iter().map(Into::into).collect(),
             setup: info.setup.as_ref().map(Into::into),
         }
+    }
+}
+
+/// Samples that were lost.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "CaptureGap")]
+pub(crate) struct GapRecord {
+    /// The first one.
+    from: u64,
+    /// The one behind the last.
+    to: u64,
+}
+
+impl From<&(u64, u64)> for GapRecord {
+    fn from(&(from, to): &(u64, u64)) -> Self {
+        Self { from, to }
     }
 }
 
@@ -327,6 +347,7 @@ pub(crate) fn example() -> Info {
         triggered: Some(true),
         trigger_sample: Some(0),
         pre_samples: 0,
+        gaps: Vec::new(),
         channels: vec![Channel {
             id: 0,
             type_: ChannelType::Digital,
@@ -386,6 +407,18 @@ mod tests {
             json!({"fired": true, "index": 400, "pre_samples": 500})
         );
         assert_eq!(body["trigger_sample"], 400);
+    }
+
+    #[test]
+    fn samples_that_were_lost_are_said_in_full() {
+        let mut info = example();
+        assert!(json!(Full::new(&info, Kept::of(&info)))["gaps"].is_null());
+        info.gaps = vec![(10, 20), (30, 31)];
+        assert_eq!(
+            json!(Full::new(&info, Kept::of(&info)))["gaps"],
+            json!([{"from": 10, "to": 20}, {"from": 30, "to": 31}])
+        );
+        assert!(json!(Record::new(&info))["gaps"].is_null());
     }
 
     #[test]

@@ -187,6 +187,9 @@ struct Summary {
     to: u64,
     /// Fewer than were asked for where there are fewer samples.
     stretches: u32,
+    /// Samples of the range that were lost; absent when there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    gaps: Vec<capture::GapRecord>,
     /// For each class that is there, how many begin in each stretch.
     classes: BTreeMap<&'static str, Vec<u32>>,
 }
@@ -197,6 +200,7 @@ fn example() -> Summary {
         from: 0,
         to: 1_000_000,
         stretches: 3,
+        gaps: Vec::new(),
         classes: BTreeMap::from([("start", vec![4, 0, 2])]),
     }
 }

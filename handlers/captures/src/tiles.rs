@@ -7,7 +7,9 @@ use guest::{ApiError, Body, Openapi, Refusal, Request, Response, Route, integer,
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
+use std::ops::Range;
 
+use crate::capture::GapRecord;
 use crate::{capture, export, refusal, subject};
 
 /// Stretches of a tile.
@@ -52,7 +54,7 @@ pub(crate) const ROUTE: Route = Route {
             .query::<View>()
             .header("accept", "`application/json` for JSON.")
             .header("if-none-match", "`ETag` of the tiles that the client has.")
-            .reply(200, reply, &Record::of(&example_view(), &example()))
+            .reply(200, reply, &Record::of(&example_view(), &example(), &[]))
             .reply_content(
                 200,
                 reply,
@@ -91,6 +93,9 @@ struct Record<'a> {
     #[schemars(range(max = STRETCHES * TILES_MAX))]
     stretches: usize,
     lanes: Vec<LaneRecord<'a>>,
+    /// Logic samples within the tiles that were lost; absent when there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    gaps: Vec<GapRecord>,
 }
 
 /// One channel. Stretches behind its end are left out.
@@ -111,7 +116,12 @@ struct LaneRecord<'a> {
 }
 
 impl<'a> Record<'a> {
-    fn of(view: &View, lanes: &'a [Lane]) -> Self {
+    fn of(view: &View, lanes: &'a [Lane], gaps: &[(u64, u64)]) -> Self {
+        let covered = covered(view);
+        let lost = gaps.iter().filter_map(|&(from, to)| {
+            let (from, to) = (from.max(covered.start), to.min(covered.end));
+            (from < to).then(|| (&(from, to)).into())
+        });
         let record = |lane: &'a Lane| {
             let analog = is_analog(lane);
             LaneRecord {
@@ -126,8 +136,17 @@ impl<'a> Record<'a> {
             index: view.index,
             stretches: stretches(lanes),
             lanes: lanes.iter().map(record).collect(),
+            gaps: lost.collect(),
         }
     }
+}
+
+/// The samples that the tiles stand for.
+fn covered(view: &View) -> Range<u64> {
+    let stretches = u64::from(STRETCHES);
+    let first = u64::from(view.index) * stretches;
+    let sample = |stretch: u64| stretch.saturating_mul(1 << view.level);
+    sample(first)..sample(first + u64::from(view.tiles) * stretches)
 }
 
 fn is_analog(lane: &Lane) -> bool {
@@ -182,7 +201,15 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     let count = view.tiles * STRETCHES;
     let lanes = measures::tiles(id, view.channels.as_deref(), view.level, first, count);
     let lanes = lanes.map_err(|error| export::refusal(error, id))?;
-    answer(request, &view, &lanes, headers)
+    let gaps = match wants_json(request) {
+        true => {
+            captures::get(id)
+                .map_err(|error| refusal::of(error, "capture", id))?
+                .gaps
+        }
+        false => Vec::new(),
+    };
+    answer(request, &view, (&lanes, &gaps), headers)
 }
 
 fn parse(request: &Request) -> Result<View, ApiError> {
@@ -192,7 +219,7 @@ fn parse(request: &Request) -> Result<View, ApiError> {
 fn answer(
     request: &Request,
     view: &View,
-    lanes: &[Lane],
+    (lanes, gaps): (&[Lane], &[(u64, u64)]),
     mut headers: Vec<(String, String)>,
 ) -> Result<Response, ApiError> {
     if stretches(lanes) == 0 {
@@ -204,7 +231,9 @@ fn answer(
     let (form, bytes) = match wants_json(request) {
         true => (
             JSON,
-            json!(Record::of(view, lanes)).to_string().into_bytes(),
+            json!(Record::of(view, lanes, gaps))
+                .to_string()
+                .into_bytes(),
         ),
         false => (BINARY, binary(view, lanes)),
     };
@@ -325,7 +354,14 @@ mod tests {
     fn json_is_answered_where_it_is_asked_for() {
         let mut request = get(&["01X"], "level=9&index=0");
         let answered = |request: &Request| {
-            answer(request, &example_view(), &example(), headers(request)).unwrap()
+            let lost = [(0, 10), (600_000, 700_000)];
+            answer(
+                request,
+                &example_view(),
+                (&example(), &lost),
+                headers(request),
+            )
+            .unwrap()
         };
         let response = answered(&request);
         assert_eq!(header(&response, "content-type"), Some(BINARY));
@@ -340,9 +376,9 @@ mod tests {
             json!({"level": 9, "index": 0, "stretches": 3, "lanes": [
                 {"channel": 0, "states": [1, 3, 2]},
                 {"channel": 1, "min": [-0.5, 0.25], "max": [1.5, 3.25]}
-            ]})
+            ], "gaps": [{"from": 0, "to": 10}]})
         );
-        let behind = answer(&request, &example_view(), &[], headers(&request)).unwrap_err();
+        let behind = answer(&request, &example_view(), (&[], &[]), headers(&request)).unwrap_err();
         assert_eq!(
             (behind.status, behind.fields[0].field.as_str()),
             (400, "index")

@@ -96,6 +96,8 @@ struct Features {
     can: Option<bool>,
     /// Captures can have samples before their trigger.
     capture_pre_samples: Option<bool>,
+    /// Logic captures can be longer than `la_max_samples`.
+    capture_stream: Option<bool>,
     capture_trigger: Option<bool>,
     cmsis_dap: Option<bool>,
     dac: Option<bool>,
@@ -180,6 +182,7 @@ impl From<Capabilities> for Features {
             adc: known.adc,
             can: known.can,
             capture_pre_samples: known.capture_pre_samples,
+            capture_stream: known.capture_stream,
             capture_trigger: known.capture_trigger,
             cmsis_dap: known.cmsis_dap,
             dac: known.dac,
@@ -221,6 +224,7 @@ const KNOWN: Capabilities = Capabilities {
     adc: Some(true),
     can: None,
     capture_pre_samples: Some(true),
+    capture_stream: Some(true),
     capture_trigger: Some(true),
     cmsis_dap: Some(true),
     dac: Some(true),
@@ -338,7 +342,7 @@ mod tests {
                 "state": "online", "transport": "sim", "serial": "SIM-0001", "board": "rev3",
                 "firmware_version": "3.9.4",
                 "capabilities": {
-                    "ac_dac": true, "adc": true, "can": null, "capture_pre_samples": true,
+                    "ac_dac": true, "adc": true, "can": null, "capture_pre_samples": true, "capture_stream": true,
                     "capture_trigger": true, "cmsis_dap": true, "dac": true,
                     "i2c_sensor": false, "la_channels": 14, "la_max_samples": 4_194_304, "ota": true,
                     "power_profile": true, "spi": true, "trigger_level": true, "trigger_pattern": true,

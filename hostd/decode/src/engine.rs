@@ -14,7 +14,7 @@ use crate::spec::{ProtocolConfig, Spec};
 use crate::spi::Spi;
 use crate::stage::Staged;
 use crate::uart::{self, Uart};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 /// Samples decoded between two checks of the annotations produced: half a megabyte of u16 samples,
 /// so that events and samples share a second-level cache.
@@ -24,7 +24,7 @@ const WINDOW: usize = 256 * 1024;
 const CHUNK: usize = 512 * 1024;
 
 /// Pulses of a line in which an idle time of a frame is looked for: a hundred frames.
-const PULSES_BEFORE_IDLE_MAX: u32 = 1000;
+pub(crate) const PULSES_BEFORE_IDLE_MAX: u32 = 1000;
 
 /// Annotations collected before the sink is called.
 const FLUSH: usize = 8192;
@@ -158,17 +158,24 @@ impl StoredDecoder {
         self.protocol.lanes()
     }
 
-    /// Samples before `from` are not known.
+    /// Samples before a range are not known, but for how long the lanes have been idle since sample `since`. If that is behind
+    /// a gap, another one may follow the range.
     pub(crate) fn begin_inside(
         &mut self,
         segment: &Segment<'_>,
-        from: u64,
+        range: &Range<u64>,
+        since: u64,
     ) -> Result<(), SegmentError> {
+        let from = range.start;
+        let known = match since {
+            0 => 0..segment.samples(),
+            since => since..range.end,
+        };
         let mut idle_from = Vec::new();
         for (lane, channel) in self.lanes().into_iter().enumerate() {
             let channel = channel.filter(|&channel| channel < segment.channels());
             idle_from.push(match channel.zip(self.protocol.idle(lane)) {
-                Some((channel, idle)) => first_idle(segment, channel, from, idle)?,
+                Some((channel, idle)) => first_idle(segment, channel, (from, &known), idle)?,
                 None => from,
             });
         }
@@ -212,7 +219,10 @@ impl StoredDecoder {
     }
 }
 
-fn build(spec: &Spec, sample_rate_hz: Option<f64>) -> Result<Box<dyn Protocol>, DecodeError> {
+pub(crate) fn build(
+    spec: &Spec,
+    sample_rate_hz: Option<f64>,
+) -> Result<Box<dyn Protocol>, DecodeError> {
     let shown = spec.shown();
     Ok(match &spec.protocol {
         ProtocolConfig::I2c(config) => Box::new(Clocked::new(I2c::new(config.clone(), shown))),
@@ -246,26 +256,32 @@ fn uart(
 }
 
 /// Where a channel first has a level for so many samples, from sample `from` on; `from` where that is not soon. What was
-/// before `from` counts.
+/// before `from` counts, as far as it is `known`.
 fn first_idle(
     segment: &Segment<'_>,
     channel: usize,
-    from: u64,
+    (from, known): (u64, &Range<u64>),
     (idle, samples): (bool, u64),
 ) -> Result<u64, SegmentError> {
     let mut line = segment.line(channel)?;
     let mut begun = line.previous_edge(from, Edge::Either)?;
+    if known.start > 0 {
+        begun = begun.max(Some(known.start));
+    }
     let mut level = line.level_at(from.saturating_sub(1))?;
     let mut at = from;
     for _ in 0..PULSES_BEFORE_IDLE_MAX {
-        let Some(next) = line.next_edge(at, Edge::Either)? else {
-            break;
-        };
+        let next = line.next_edge(at, Edge::Either)?;
+        let next = next.filter(|next| *next < known.end);
+        let end = next.unwrap_or(known.end);
         // A capture begins idle.
-        let is_long = begun.is_none_or(|begun| next - begun >= samples);
+        let is_long = begun.is_none_or(|begun| end.saturating_sub(begun) >= samples);
         if level == idle && is_long {
             return Ok(begun.unwrap_or(from).max(from));
         }
+        let Some(next) = next else {
+            break;
+        };
         (begun, level, at) = (Some(next), !level, next + 1);
     }
     Ok(from)

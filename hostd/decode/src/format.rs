@@ -4,6 +4,7 @@ use crate::annotation::{Annotation, Value};
 use crate::spec::Spec;
 use crate::text::{push, push_decimal};
 use std::io::{self, Write};
+use std::ops::Range;
 
 /// Bytes of text collected before they go to the writer.
 const FLUSH_BYTES: usize = 64 * 1024;
@@ -54,7 +55,27 @@ impl Format {
         }
         out.write_all(&text)
     }
+
+    /// Writes a line for samples that were lost, which a decoding left out: in place of a decoder `capture`, of the class
+    /// `lost`.
+    ///
+    /// # Errors
+    /// A write to `out` fails.
+    pub fn write_lost(self, lost: &Range<u64>, out: &mut impl Write) -> io::Result<()> {
+        let Range { start, end } = lost;
+        match self {
+            Self::Sigrok => writeln!(out, "{start}-{end} capture-1: {LOST}"),
+            Self::Json => writeln!(
+                out,
+                "{{\"start\":{start},\"end\":{end},\"decoder\":\"capture\",\"class\":\"lost\",\"text\":\"{LOST}\"}}"
+            ),
+            Self::Csv => writeln!(out, "{start},{end},capture,lost,{LOST}"),
+        }
+    }
 }
+
+/// What is said of samples that were lost.
+const LOST: &str = "Samples lost";
 
 fn push_sigrok(out: &mut Vec<u8>, spec: &Spec, annotation: &Annotation) {
     push_decimal(out, annotation.start);

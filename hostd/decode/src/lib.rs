@@ -45,6 +45,7 @@ pub mod density;
 mod engine;
 pub mod foreign;
 mod format;
+pub mod gaps;
 mod i2c;
 pub mod import;
 pub mod length;

@@ -69,6 +69,8 @@ pub struct Decoding<'a> {
     begun: Begun,
     /// Samples to decode.
     range: Range<u64>,
+    /// Samples before this one are not known at all.
+    since: u64,
     /// Shorter pulses are left out.
     pulse_min: u64,
     /// Annotations at most.
@@ -108,6 +110,7 @@ impl<'a> Decoding<'a> {
             spec,
             begun,
             range: 0..archive.total_samples(),
+            since: 0,
             pulse_min: 0,
             most: u64::MAX,
         })
@@ -128,6 +131,7 @@ impl<'a> Decoding<'a> {
             spec,
             begun,
             range: 0..segment.samples(),
+            since: 0,
             pulse_min: 0,
             most: u64::MAX,
         })
@@ -163,6 +167,14 @@ impl<'a> Decoding<'a> {
         self
     }
 
+    /// As if nothing were known before a sample, where samples were lost: no idle time began before it. The range that is
+    /// decoded begins behind it.
+    #[must_use]
+    pub fn known_since(mut self, sample: u64) -> Self {
+        self.since = sample;
+        self
+    }
+
     /// Decode. Memory stays bounded whatever the capture contains. The sink is also called with no annotations, to ask whether
     /// to go on: at each block of a stored capture, and by decoders from elsewhere.
     ///
@@ -185,7 +197,7 @@ impl<'a> Decoding<'a> {
                 run_raw(archive, decoder, &mut count)?
             }
             (Source::Segment(segment), Begun::Stored(decoder)) => {
-                let look = (&self.range, self.pulse_min);
+                let look = (&self.range, self.since, self.pulse_min);
                 run_stored(segment, decoder, look, &mut count)?
             }
             (source, Begun::Foreign(decoding)) => {
@@ -270,12 +282,12 @@ fn run_raw(
 fn run_stored(
     segment: &Segment<'_>,
     mut decoder: StoredDecoder,
-    (range, pulse_min): (&Range<u64>, u64),
+    (range, since, pulse_min): (&Range<u64>, u64, u64),
     sink: Sink<'_>,
 ) -> Result<Ended, DecodeError> {
     let lanes = decoder.lanes();
     if range.start > 0 {
-        decoder.begin_inside(segment, range.start)?;
+        decoder.begin_inside(segment, range, since)?;
     }
     if pulse_min <= 1
         && let Some(splitter) = decoder.splitter()

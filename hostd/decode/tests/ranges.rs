@@ -9,6 +9,7 @@ mod naive;
 #[allow(dead_code, reason = "the equality tests use all of it")]
 mod traffic;
 
+use decode::gaps::{Gaps, Part};
 use decode::segment::{BLOCK_SAMPLES, Encoder, EncoderSpec, Segment};
 use decode::{Annotation, Decoding, Spec};
 use std::ops::{ControlFlow, Range};
@@ -170,4 +171,73 @@ fn a_uart_without_idle_times_begins_at_once() {
     let spec = spec("uart", &[("rx", "0")], &[("baudrate", "125000")]);
     let found = decoded(&stored, &spec, 500_000..600_000);
     assert!(found.len() > 10_000, "{}", found.len());
+}
+
+/// The samples as they are stored when these were lost: the levels before them hold.
+fn losing(samples: &[u8], lost: &Range<u64>) -> Vec<u8> {
+    let mut left = samples.to_vec();
+    let at = |sample: u64| usize::try_from(sample).unwrap();
+    let held = samples[at(lost.start) - 1];
+    left[at(lost.start)..at(lost.end)].fill(held);
+    left
+}
+
+/// What is decoded of each part between gaps.
+fn decoded_apart(stored: &[u8], spec: &Spec, lost: &Range<u64>) -> Vec<Vec<Annotation>> {
+    let segment = Segment::open(stored).unwrap();
+    let gaps = Gaps::new([(lost.start, lost.end)]);
+    let mut all = Vec::new();
+    for part in gaps.parts(&(0..segment.samples())) {
+        let Part::Known { range, since } = part else {
+            continue;
+        };
+        let mut found = Vec::new();
+        let decoding = Decoding::of_segment(&segment, spec).unwrap();
+        let decoding = decoding.within(range).known_since(since);
+        let decoding = decoding.run(&mut |part| {
+            found.extend_from_slice(part);
+            ControlFlow::Continue(())
+        });
+        decoding.unwrap();
+        all.push(found);
+    }
+    all
+}
+
+fn gap(rng: &mut Rng) -> Range<u64> {
+    let from = rng.range(1, SAMPLES as u64 - 200_000);
+    from..from + rng.range(1, 100_000)
+}
+
+#[test]
+fn behind_a_gap_i2c_begins_with_the_next_start() {
+    let mut rng = Rng::new(29);
+    let samples = traffic::i2c(SAMPLES, Load::Dense, 31);
+    let spec = spec("i2c", &[("scl", "0"), ("sda", "1")], &[]);
+    let real = store(&samples);
+    for _ in 0..25 {
+        let lost = gap(&mut rng);
+        let found = decoded_apart(&store(&losing(&samples, &lost)), &spec, &lost);
+        assert_eq!(found[0], decoded(&real, &spec, 0..lost.start), "{lost:?}");
+        // Whether the first sample has an edge is not known.
+        let rest = decoded(&real, &spec, lost.end + 1..SAMPLES as u64);
+        assert_eq!(found[1], rest, "{lost:?}");
+    }
+}
+
+/// The levels that a gap holds are no idle time.
+#[test]
+fn behind_a_gap_a_uart_waits_for_an_idle_time() {
+    let mut rng = Rng::new(37);
+    let samples = traffic::uart(SAMPLES, 8.0, 200, 41);
+    let spec = spec("uart", &[("rx", "0")], &[("baudrate", "125000")]);
+    let whole = decoded(&store(&samples), &spec, 0..SAMPLES as u64);
+    for _ in 0..25 {
+        let lost = gap(&mut rng);
+        let found = decoded_apart(&store(&losing(&samples, &lost)), &spec, &lost);
+        let skipped = whole.len() - found[1].len();
+        assert_eq!(found[1], whole[skipped..], "{lost:?}");
+        assert!(found[1].len() > 1000, "{lost:?}");
+        assert!(whole[skipped - 1].start <= lost.end + 3000, "{lost:?}");
+    }
 }

@@ -46,7 +46,9 @@ pub mod quota;
 pub mod reader;
 pub mod recording;
 mod recover;
+mod spool;
 mod start;
+mod tally;
 mod task;
 mod tidy;
 pub mod tiles;
@@ -61,6 +63,8 @@ pub use name::label;
 use plan::PlanError;
 use quota::{Ledger, usage_of};
 use reader::Reader;
+pub use tally::Received;
+use tally::Tally;
 
 /// The stored error of a capture that was unfinished when the process ended.
 const INTERRUPTED: &str = "hostd was restarted while the capture was in progress";
@@ -82,6 +86,7 @@ pub struct Captures {
     space: Arc<Space>,
     devices: Arc<Devices>,
     ledger: Ledger,
+    tally: Tally,
     /// Held while a pyramid is made again: one at a time.
     raising: Arc<tokio::sync::Mutex<()>>,
     /// Held while old captures are deleted to make room.
@@ -173,6 +178,7 @@ impl Captures {
             space,
             devices,
             ledger: Ledger::default(),
+            tally: Tally::default(),
             raising: Arc::default(),
             making_room: tokio::sync::Mutex::default(),
             lanes: Mutex::default(),

@@ -44,6 +44,16 @@ pub enum CaptureRequest {
         /// What to wait for; `None` starts at once.
         trigger: Option<Trigger>,
     },
+    /// The same, sent while it is taken, so that memory does not bound it: from pods with
+    /// [`CAPTURE_STREAM`](crate::CAPTURE_STREAM).
+    Stream {
+        /// Number of samples.
+        samples: u64,
+        /// Wanted rate, as above.
+        rate_mhz: f64,
+        /// What to wait for; `None` starts at once.
+        trigger: Option<Trigger>,
+    },
     /// Analog and logic samples that share their first instant.
     Dual {
         /// Number of analog samples; may be 0 when `la_samples` is not.
@@ -140,13 +150,11 @@ impl CaptureRequest {
                 "adc_rate_mhz": rate_mhz, "enc": "b64"}),
             Self::La {
                 samples, rate_mhz, ..
-            } => match self.is_streamed() {
-                false => {
-                    json!({"cmd": "la_capture", "samples": samples, "sample_rate_mhz": rate_mhz})
-                }
-                true => json!({"cmd": "la_capture", "samples": samples,
-                    "sample_rate_mhz": rate_mhz, STREAM: true}),
-            },
+            } => json!({"cmd": "la_capture", "samples": samples, "sample_rate_mhz": rate_mhz}),
+            Self::Stream {
+                samples, rate_mhz, ..
+            } => json!({"cmd": "la_capture", "samples": samples, "sample_rate_mhz": rate_mhz,
+                STREAM: true}),
             Self::Dual {
                 adc_samples,
                 adc_rate_mhz,
@@ -188,9 +196,10 @@ impl CaptureRequest {
     /// What it waits for.
     pub fn trigger(&self) -> Option<Trigger> {
         match self {
-            Self::Scope { trigger, .. } | Self::La { trigger, .. } | Self::Dual { trigger, .. } => {
-                *trigger
-            }
+            Self::Scope { trigger, .. }
+            | Self::La { trigger, .. }
+            | Self::Stream { trigger, .. }
+            | Self::Dual { trigger, .. } => *trigger,
             Self::Measure { .. } => None,
         }
     }
@@ -199,7 +208,7 @@ impl CaptureRequest {
     pub fn samples(&self) -> (u64, u64) {
         match self {
             Self::Scope { samples, .. } | Self::Measure { samples, .. } => (*samples, 0),
-            Self::La { samples, .. } => (0, *samples),
+            Self::La { samples, .. } | Self::Stream { samples, .. } => (0, *samples),
             Self::Dual {
                 adc_samples,
                 la_samples,
@@ -208,9 +217,9 @@ impl CaptureRequest {
         }
     }
 
-    /// Whether it is longer than a pod's memory, and so is sent while it is taken.
+    /// Whether it is sent while it is taken.
     pub fn is_streamed(&self) -> bool {
-        matches!(self, Self::La { samples, .. } if *samples > LA_SAMPLES_MAX)
+        matches!(self, Self::Stream { .. })
     }
 
     /// How many of its samples it wants before the trigger: of the logic analyzer, or of the ADC alone.
@@ -221,7 +230,8 @@ impl CaptureRequest {
     /// Most of them that it can have: samples of both kinds reach the instant of the trigger.
     pub fn pre_samples_max(&self) -> u64 {
         let dividers = (self.adc_divider(), self.la_divider());
-        rates::pre_samples_max(self.samples(), dividers)
+        // Memory holds them until the trigger comes, however long the capture is.
+        rates::pre_samples_max(self.samples(), dividers).min(LA_SAMPLES_MAX - 1)
     }
 
     /// The ADC divider the pod will use, which is also the rate when the reply names none.
@@ -233,7 +243,7 @@ impl CaptureRequest {
             Self::Measure {
                 freq_hz, samples, ..
             } => freq_hz * *samples as f64,
-            Self::La { .. } => return rates::adc_divider(None),
+            Self::La { .. } | Self::Stream { .. } => return rates::adc_divider(None),
         };
         rates::adc_divider(Some(rate_hz))
     }
@@ -252,6 +262,9 @@ impl CaptureRequest {
     pub fn la_divider(&self) -> u32 {
         match self {
             Self::La {
+                samples, rate_mhz, ..
+            }
+            | Self::Stream {
                 samples, rate_mhz, ..
             } => rates::la_divider(Some(rate_mhz * 1e6), *samples),
             Self::Dual {

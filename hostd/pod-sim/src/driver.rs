@@ -11,7 +11,7 @@ use super::{Board, SimConfig, SimPod, TargetConfig, TargetPart};
 /// Simulated pods inside this process; `ADDRESS_FORM` describes what follows `sim:`.
 pub struct Driver;
 
-const ADDRESS_FORM: &str = "v2|v3|digital[,seed=N][,dc][,target[=demo|=blank|=locked|=PART][,part=NAME][,worn=ADDRESS]][,fault=FAULT]...[,update-key=HEX]...";
+const ADDRESS_FORM: &str = "v2|v3|digital[,seed=N][,dc][,memory=SAMPLES][,target[=demo|=blank|=locked|=PART][,part=NAME][,worn=ADDRESS]][,fault=FAULT]...[,update-key=HEX]...";
 
 impl pod_protocol::driver::Driver for Driver {
     fn scheme(&self) -> &'static str {
@@ -40,6 +40,7 @@ fn config_from(address: &str) -> Option<SimConfig> {
     for word in words {
         match word.split_once('=') {
             Some(("seed", seed)) => config.seed = seed.parse().ok()?,
+            Some(("memory", samples)) => config.stream_samples = samples.parse().ok()?,
             Some(("fault", fault)) => config.faults.push(fault.parse().ok()?),
             Some(("update-key", key)) => config.update_keys.push(key_from(key)?),
             Some(("target", "blank")) => config.target = Some(TargetConfig::blank()),
@@ -92,6 +93,7 @@ mod tests {
             "sim:v3,target=blank,part=STM32F446RE",
             "sim:digital,seed=9",
             "sim:v2,dc",
+            "sim:v3,memory=200000",
         ] {
             let transport = transport(&[&Driver], good);
             assert_eq!(transport.unwrap().kind(), "sim", "{good}");
@@ -104,6 +106,7 @@ mod tests {
             "sim:v9",
             "sim:v3,seed=x",
             "sim:v3,fast",
+            "sim:v3,memory=much",
             "sim:v3,target=none",
             "sim:v3,worn=0x08000000",
             "sim:v3,target,part=STM32F4",

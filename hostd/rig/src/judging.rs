@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use decode::gaps::Gaps;
 use jobs::{BenchError, Judging, Ruled, Ruling, Until};
 use lab::captures::reader::{ReadError, Reader};
 use pipeline::rules::golden_captures;
@@ -164,9 +165,10 @@ pub fn view<'r, 'n>(
     let names: Vec<(&str, String)> = names.map(|(name, meant)| (name, of(meant))).collect();
     let renamed = pod.iter().filter(|(pod, own)| pod != own);
     let renamed = renamed.map(|(pod, own)| (*pod, own.as_str()));
-    let trigger_s = reader.record().trigger_s().unwrap_or_default();
+    let trigger_s = record.trigger_s().unwrap_or_default();
     let capture = Capture::new(logic, analog)
         .with_trigger(trigger_s)
+        .with_gaps(Gaps::new(record.gaps.iter().copied()))
         .with_names(renamed);
     let labelled = labelled.iter().map(|(label, own)| (*label, own.as_str()));
     let capture = capture.with_names(labelled);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use decode::analog::AnalogSegment;
 use decode::find_channel;
+use decode::gaps::Gaps;
 use decode::segment::Segment;
 
 /// The digital channels of a capture.
@@ -49,6 +50,8 @@ pub struct Capture<'a> {
     pub(crate) analog: Vec<Analog<'a>>,
     /// Where the trigger lies, in seconds from the first sample.
     pub(crate) trigger_s: f64,
+    /// Digital samples that were lost.
+    pub(crate) gaps: Gaps,
     /// Names of channels by what rules call them.
     aliases: BTreeMap<String, String>,
 }
@@ -67,6 +70,7 @@ impl<'a> Capture<'a> {
             logic,
             analog,
             trigger_s: 0.0,
+            gaps: Gaps::default(),
             aliases: BTreeMap::new(),
         }
     }
@@ -81,6 +85,13 @@ impl<'a> Capture<'a> {
     #[must_use]
     pub fn with_trigger(mut self, seconds: f64) -> Self {
         self.trigger_s = seconds;
+        self
+    }
+
+    /// With digital samples that were lost: nothing is said of a rule that looks at some of them, and so it fails.
+    #[must_use]
+    pub fn with_gaps(mut self, gaps: Gaps) -> Self {
+        self.gaps = gaps;
         self
     }
 

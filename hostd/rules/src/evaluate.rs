@@ -113,12 +113,46 @@ impl<'a> Scene<'a> {
                 judged.lanes = sight.lanes;
                 judged.guides = sight.guides;
                 judged.due = sight.due;
+                self.doubt(&mut judged);
             }
             Err(Fault::Unfit(why)) => judged.seen = why,
             Err(Fault::Damaged(error)) => return Err(error.into()),
             Err(Fault::Late) => return Err(EvaluateError::Late),
         }
         Ok(judged)
+    }
+
+    /// Of a rule whose samples were lost in part nothing is known: it fails, whatever the rest of them says.
+    fn doubt(&self, judged: &mut Judged) {
+        let Some(logic) = self.capture.logic.as_ref() else {
+            return;
+        };
+        let samples = logic.segment.samples();
+        let Ok(range) = self.range(samples, logic.segment.sample_rate_hz()) else {
+            return;
+        };
+        let looked = range.from..range.to;
+        let mut lost = self.capture.gaps.within(&looked);
+        let Some(first) = lost.next() else {
+            return;
+        };
+        let others = match lost.count() {
+            0 => String::new(),
+            more => format!(", and {more} more times others"),
+        };
+        judged.verdict = Verdict::Failed;
+        judged.seen = format!(
+            "unknown because samples {} to {} were lost{others}: record at a lower rate, or look at another range",
+            first.start,
+            first.end - 1
+        );
+        judged.place = judged
+            .lanes
+            .first()
+            .map(|channel| range.place(channel, first.start, first.end - 1));
+        judged.margin = None;
+        judged.found = 0;
+        judged.places.clear();
     }
 
     /// A digital channel.

@@ -39,7 +39,7 @@ pub enum GoldenError {
     /// A list has too many.
     #[error("take more than {GOLDEN_FILES_MAX} golden files")]
     Many,
-    /// The capture has no such channel, or more edges than a file holds.
+    /// The capture has no such channel, lost samples, or has more edges than a file holds.
     #[error("make a golden file: {0}")]
     Unfit(String),
     /// The capture is damaged.
@@ -129,6 +129,10 @@ impl Golden {
     /// # Errors
     /// The capture has no such channel, or more edges than a file holds, or is damaged.
     pub fn make(capture: &Capture<'_>, make: &Make<'_>) -> Result<Self, GoldenError> {
+        if !capture.gaps.is_empty() {
+            let why = "the capture lost samples on its way: record another one, at a lower rate";
+            return Err(GoldenError::Unfit(why.to_owned()));
+        }
         let mut golden = Self {
             hostd_golden: VERSION,
             trigger_s: capture.trigger_s,

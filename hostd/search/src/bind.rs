@@ -84,7 +84,7 @@ impl Query {
                 length: level.length,
             }),
         };
-        Ok(Search(plan))
+        Ok(Search::new(plan))
     }
 }
 

@@ -3,11 +3,12 @@
 use std::ops::{ControlFlow, Range};
 
 use decode::DecodeError;
+use decode::gaps::{Gaps, Part};
 use decode::segment::{Segment, SegmentError};
 
 use crate::edges::Edges;
 use crate::error::SearchError;
-use crate::gaps::Gaps;
+use crate::gaps as quiet;
 use crate::hit::Hit;
 use crate::levels::Levels;
 use crate::limits::STEPS_BETWEEN_LOOKS;
@@ -17,12 +18,15 @@ use crate::seen::Bus;
 
 /// A query that fits a capture's channels.
 #[derive(Debug)]
-pub struct Search(pub(crate) Plan);
+pub struct Search {
+    pub(crate) plan: Plan,
+    gaps: Gaps,
+}
 
 #[derive(Debug)]
 pub(crate) enum Plan {
     Pulses(Pulses),
-    Gaps(Gaps),
+    Gaps(quiet::Gaps),
     Edges(Edges),
     Near(Nears),
     Levels(Levels),
@@ -47,12 +51,26 @@ pub(crate) type GoOn<'o> = &'o (dyn Fn() -> bool + Sync);
 pub(crate) type Each<'o> = &'o mut (dyn FnMut(Hit) -> ControlFlow<()> + Send);
 
 impl Search {
+    pub(crate) fn new(plan: Plan) -> Self {
+        Self {
+            plan,
+            gaps: Gaps::default(),
+        }
+    }
+
+    /// The same where samples were lost: the parts between are looked through one by one, so that nothing is found that reaches
+    /// over lost samples.
+    #[must_use]
+    pub fn apart_from(self, gaps: Gaps) -> Self {
+        Self { gaps, ..self }
+    }
+
     /// Whether it can be put to this capture, which the channels that it was fitted to belong to.
     ///
     /// # Errors
     /// The capture's rate is too low for the decoder.
     pub fn check(&self, segment: &Segment<'_>) -> Result<(), SearchError> {
-        match &self.0 {
+        match &self.plan {
             Plan::Bus(bus) => bus.check(segment),
             Plan::Pulses(_) | Plan::Gaps(_) | Plan::Edges(_) | Plan::Near(_) | Plan::Levels(_) => {
                 Ok(())
@@ -77,29 +95,39 @@ impl Search {
         each: Each<'_>,
     ) -> Result<Ended, SearchError> {
         let end = range.end.min(segment.samples());
-        let scene = Scene {
-            segment,
-            range: range.start.min(end)..end,
-            rate_hz: segment.sample_rate_hz(),
-        };
         let mut out = Out {
             go_on,
             each,
             steps: 0,
         };
-        let done = match &self.0 {
-            Plan::Pulses(pulses) => pulses.find(&scene, &mut out),
-            Plan::Gaps(gaps) => gaps.find(&scene, &mut out),
-            Plan::Edges(edges) => edges.find(&scene, &mut out),
-            Plan::Near(near) => near.find(&scene, &mut out),
-            Plan::Levels(levels) => levels.find(&scene, &mut out),
-            Plan::Bus(bus) => bus.find(&scene, &mut out),
-        };
-        match done {
-            Ok(()) => Ok(Ended::Whole),
-            Err(Halt::Enough) => Ok(Ended::Enough),
-            Err(Halt::Cancelled) => Ok(Ended::Cancelled),
-            Err(Halt::Failed(error)) => Err(error),
+        for part in self.gaps.parts(&(range.start.min(end)..end)) {
+            let Part::Known { range, since } = part else {
+                continue;
+            };
+            let scene = Scene {
+                segment,
+                range,
+                since,
+                rate_hz: segment.sample_rate_hz(),
+            };
+            match self.find(&scene, &mut out) {
+                Ok(()) => {}
+                Err(Halt::Enough) => return Ok(Ended::Enough),
+                Err(Halt::Cancelled) => return Ok(Ended::Cancelled),
+                Err(Halt::Failed(error)) => return Err(error),
+            }
+        }
+        Ok(Ended::Whole)
+    }
+
+    fn find(&self, scene: &Scene<'_>, out: &mut Out<'_>) -> Done {
+        match &self.plan {
+            Plan::Pulses(pulses) => pulses.find(scene, out),
+            Plan::Gaps(gaps) => gaps.find(scene, out),
+            Plan::Edges(edges) => edges.find(scene, out),
+            Plan::Near(near) => near.find(scene, out),
+            Plan::Levels(levels) => levels.find(scene, out),
+            Plan::Bus(bus) => bus.find(scene, out),
         }
     }
 }
@@ -109,6 +137,8 @@ pub(crate) struct Scene<'s> {
     pub(crate) segment: &'s Segment<'s>,
     /// Within the segment.
     pub(crate) range: Range<u64>,
+    /// Samples before this one are not known.
+    pub(crate) since: u64,
     pub(crate) rate_hz: f64,
 }
 

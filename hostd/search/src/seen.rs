@@ -129,6 +129,7 @@ impl Bus {
     fn run(&self, scene: &Scene<'_>, taker: &mut (impl Take + Send), out: &mut Out<'_>) -> Done {
         let decoding = Decoding::of_segment(scene.segment, &self.spec)?;
         let decoding = decoding.within(scene.range.clone());
+        let decoding = decoding.known_since(scene.since);
         let mut done = Ok(());
         let mut places = Places {
             range: &scene.range,

@@ -351,6 +351,7 @@ fn of_job(grant: &JobGrant) -> OfJob {
 pub(super) fn to_wit(record: &CaptureRecord) -> Info {
     Info {
         markers: record.marks.markers.iter().map(marker).collect(),
+        gaps: record.gaps.clone(),
         setup: (!record.setup.is_empty()).then(|| setup(&record.setup)),
         ..in_list(record)
     }
@@ -384,6 +385,7 @@ fn in_list(record: &CaptureRecord) -> Info {
         triggered: record.triggered,
         trigger_sample: record.trigger_at(),
         pre_samples: record.pre_samples,
+        gaps: Vec::new(),
         channels: (0u32..)
             .zip(&record.channels)
             .map(|(id, channel)| self::channel(id, channel, record.marks.labels.get(&id)))

@@ -398,8 +398,8 @@ fn stream(
         if !spec.is_foreign() {
             let _ = telling.tell(Ok(()));
         }
-        decoding.run(&mut |annotations| {
-            written = format.write(spec, annotations, &mut writer);
+        look.run(decoding, &mut |seen| {
+            written = seen.write(format, spec, &mut writer);
             if writer.has_flushed() {
                 let _ = telling.tell(Ok(()));
             }
@@ -438,13 +438,16 @@ fn collect(look: &Look, spec: &Spec, most: usize) -> Result<(String, bool), Read
     let mut more = false;
     let segment = look.segment()?;
     let decoding = look.decoding(&segment, spec)?;
-    decoding.run(&mut |annotations| {
+    look.run(decoding, &mut |seen| {
         let room = most - count;
-        more |= annotations.len() > room;
-        let taken = &annotations[..annotations.len().min(room)];
-        count += taken.len();
-        Format::Json
-            .write(spec, taken, &mut lines)
+        more |= seen.count() > room;
+        if room == 0 {
+            return ControlFlow::Break(());
+        }
+        let taken = seen.at_most(room);
+        count += taken.count();
+        taken
+            .write(Format::Json, spec, &mut lines)
             .expect("writing to memory never fails");
         if more {
             ControlFlow::Break(())

@@ -340,6 +340,7 @@ fn capabilities(known: Option<&Capabilities>) -> WitCapabilities {
         can: flag(|c| c.can),
         capture_trigger: flag(|c| c.capture_trigger),
         capture_pre_samples: flag(|c| c.capture_pre_samples),
+        capture_stream: flag(|c| c.capture_stream),
         trigger_pulse: flag(|c| c.trigger_pulse),
         trigger_pattern: flag(|c| c.trigger_pattern),
         trigger_level: flag(|c| c.trigger_level),

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use ::search::{Ended, Hit, Known, Query, QueryError, Search, SearchError};
 use admission::Requester;
+use decode::gaps::Gaps;
 use runtime::BodyStream;
 use tokio::sync::{mpsc, oneshot};
 use wasmtime::component::{HasData, Resource, ResourceTable};
@@ -345,7 +346,8 @@ fn bound(query: &Query, reader: &Reader) -> Result<Search, SearchError> {
         labels: labels.collect(),
         i2c: lines.map(|(scl, sda)| (scl.as_str(), sda.as_str())),
     };
-    query.bind(&reader.logic_names(), &known)
+    let search = query.bind(&reader.logic_names(), &known)?;
+    Ok(search.apart_from(Gaps::new(record.gaps.iter().copied())))
 }
 
 /// Samples of a capture's logic channels; none if it has none of those.

@@ -142,6 +142,10 @@ pub struct CaptureRecord {
     /// Samples before the trigger that were asked for; more than `trigger_sample` if it came early.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub pre_samples: u64,
+    /// Logic samples that were lost on their way, from one up to another, in order: they are stored with the levels of the one
+    /// before them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gaps: Vec<(u64, u64)>,
     pub channels: Vec<ChannelRecord>,
     /// SCL and SDA channel, for [`Kind::I2c`].
     pub i2c: Option<(u8, u8)>,
@@ -178,6 +182,7 @@ impl CaptureRecord {
             triggered: None,
             trigger_sample: None,
             pre_samples: 0,
+            gaps: Vec::new(),
             channels: Vec::new(),
             i2c: None,
             size_bytes: None,

@@ -28,6 +28,12 @@ pub(crate) enum Event {
         capture: Arc<str>,
         frame: Frame,
     },
+    /// Logic samples were lost, from one up to another.
+    Gap {
+        capture: Arc<str>,
+        from: u64,
+        to: u64,
+    },
     /// It is done, with this many frames.
     Done(CaptureRecord, u32),
     /// It failed, timed out or was cancelled.
@@ -77,7 +83,7 @@ impl Message {
     pub(crate) fn capture(&self) -> &str {
         match &self.event {
             Event::State(record) | Event::Done(record, _) | Event::Failed(record) => &record.id,
-            Event::Frame { capture, .. } => capture,
+            Event::Frame { capture, .. } | Event::Gap { capture, .. } => capture,
         }
     }
 

@@ -224,7 +224,7 @@ impl Position {
         let reached = match &message.event {
             Event::Frame { frame, .. } => frame.span.seq,
             Event::Done(_, frames) => *frames,
-            Event::State(_) | Event::Failed(_) => next,
+            Event::State(_) | Event::Gap { .. } | Event::Failed(_) => next,
         };
         // Also sent for a new capture, so that its frames can be attributed to it.
         if reached > next || lost > 0 {
@@ -232,7 +232,7 @@ impl Position {
         }
         self.at = match &message.event {
             Event::Frame { frame, .. } => Some((id.to_owned(), frame.span.seq + 1)),
-            Event::State(_) => Some((id.to_owned(), next)),
+            Event::State(_) | Event::Gap { .. } => Some((id.to_owned(), next)),
             Event::Done(..) | Event::Failed(_) => None,
         };
         told

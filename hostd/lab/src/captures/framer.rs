@@ -2,8 +2,9 @@
 //! the files.
 
 use std::collections::VecDeque;
+use std::iter::Peekable;
 
-use super::layout::{self, FRAME_SAMPLES, Span};
+use super::layout::{FRAME_SAMPLES, Span, Spans};
 use super::reader::Data;
 use store::captures::ChannelRecord;
 
@@ -18,7 +19,7 @@ pub(crate) struct Frame {
 #[derive(Debug)]
 pub(crate) struct Framer {
     /// Frames that are still to come, in order.
-    spans: VecDeque<Span>,
+    spans: Peekable<Spans>,
     /// By channel.
     cutters: Vec<Cutter>,
 }
@@ -57,7 +58,7 @@ impl Framer {
             ready: VecDeque::new(),
         };
         Self {
-            spans: layout::frames(&samples, 0).collect(),
+            spans: Spans::new(samples).peekable(),
             cutters: channels.iter().map(cutter).collect(),
         }
     }
@@ -85,9 +86,9 @@ impl Framer {
 
     /// The next frame in order, once it has all its samples.
     pub(crate) fn take(&mut self) -> Option<Frame> {
-        let span = *self.spans.front()?;
+        let span = *self.spans.peek()?;
         let data = self.cutters.get_mut(span.channel)?.ready.pop_front()?;
-        self.spans.pop_front();
+        self.spans.next();
         Some(Frame { span, data })
     }
 }

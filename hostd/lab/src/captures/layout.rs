@@ -18,28 +18,58 @@ pub struct Span {
 /// Frames of a capture whose channels have these numbers of samples, from number `from` on.
 ///
 /// Numbers run by block, then by channel; a channel that has ended gets no number.
-pub fn frames(samples: &[u64], from: u32) -> impl Iterator<Item = Span> + '_ {
-    let blocks = samples
-        .iter()
-        .map(|n| n.div_ceil(FRAME_SAMPLES))
-        .max()
-        .unwrap_or(0);
-    (0..blocks)
-        .flat_map(move |block| {
-            samples.iter().enumerate().filter_map(move |(channel, n)| {
-                let start_sample = block * FRAME_SAMPLES;
-                let count = n.saturating_sub(start_sample).min(FRAME_SAMPLES);
-                (count > 0).then_some((channel, start_sample, count))
-            })
-        })
-        .zip(0u32..)
-        .map(|((channel, start_sample, count), seq)| Span {
-            seq,
-            channel,
-            start_sample,
-            count,
-        })
-        .skip(from as usize)
+pub fn frames(samples: &[u64], from: u32) -> impl Iterator<Item = Span> {
+    Spans::new(samples.to_vec()).skip(from as usize)
+}
+
+/// The frames of a capture, one by one: a long one has hundreds of thousands.
+#[derive(Debug)]
+pub(crate) struct Spans {
+    samples: Vec<u64>,
+    start_sample: u64,
+    channel: usize,
+    seq: u32,
+}
+
+impl Spans {
+    /// Of channels that have these numbers of samples.
+    pub(crate) fn new(samples: Vec<u64>) -> Self {
+        Self {
+            samples,
+            start_sample: 0,
+            channel: 0,
+            seq: 0,
+        }
+    }
+}
+
+impl Iterator for Spans {
+    type Item = Span;
+
+    fn next(&mut self) -> Option<Span> {
+        let longest = self.samples.iter().copied().max().unwrap_or(0);
+        while self.start_sample < longest {
+            let (channel, start_sample) = (self.channel, self.start_sample);
+            self.channel += 1;
+            if self.channel == self.samples.len() {
+                self.channel = 0;
+                self.start_sample += FRAME_SAMPLES;
+            }
+            let left = self.samples[channel].saturating_sub(start_sample);
+            if left == 0 {
+                continue;
+            }
+            let seq = self.seq;
+            self.seq = seq.checked_add(1)?;
+            return Some(Span {
+                seq,
+                channel,
+                start_sample,
+                count: left.min(FRAME_SAMPLES),
+            });
+        }
+        None
+    }
 }
 
 #[cfg(test)]

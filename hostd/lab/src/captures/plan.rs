@@ -1,6 +1,6 @@
 //! Turns a client's order into a pod's request: bounds first, each named in its refusal.
 
-use pods::protocol::{DUAL_SAMPLES_MAX, TWO_INSTRUMENTS, rates};
+use pods::protocol::{DUAL_SAMPLES_MAX, LA_STREAM_SAMPLES_MAX, TWO_INSTRUMENTS, rates};
 use pods::{AdcSource, Capabilities, CaptureRequest, Trigger};
 use serde_json::{Map, Value, json};
 
@@ -201,18 +201,31 @@ impl Bounds<'_> {
         trigger: Option<Trigger>,
     ) -> Result<Plan, PlanError> {
         self.la_channels()?;
-        let board_max = self.capabilities.la_max_samples.unwrap_or(u64::MAX);
-        self.count("samples", samples, 1, board_max)?;
+        let is_long = self.is_long(samples);
+        match is_long {
+            true => bounds::within("samples", samples, 1, LA_STREAM_SAMPLES_MAX)?,
+            false => {
+                let board_max = self.capabilities.la_max_samples.unwrap_or(u64::MAX);
+                self.count("samples", samples, 1, board_max)?;
+            }
+        }
         rate("sample_rate_mhz", rate_mhz, LA_RATE_MHZ_MAX)?;
         let level = self.level(voltage_mv)?;
         let before = match level {
             Level::Select(mv) => vec![command(&json!({"cmd": "la_voltage", "mv": mv}))],
             Level::Any | Level::Selected => Vec::new(),
         };
-        let request = CaptureRequest::La {
-            samples,
-            rate_mhz,
-            trigger,
+        let request = match is_long {
+            true => CaptureRequest::Stream {
+                samples,
+                rate_mhz,
+                trigger,
+            },
+            false => CaptureRequest::La {
+                samples,
+                rate_mhz,
+                trigger,
+            },
         };
         Ok(Plan {
             before,

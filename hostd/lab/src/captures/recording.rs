@@ -8,6 +8,7 @@ use pods::{Capabilities, CaptureRequest, Frame};
 use super::files;
 use super::framer::{self, Framer};
 use super::plan::Plan;
+use super::spool::Both;
 use store::captures::ChannelRecord;
 
 /// Bits of an ADC count.
@@ -127,6 +128,9 @@ fn sizes(request: &CaptureRequest) -> (Option<Size>, Option<Size>) {
         } => (Some((*samples, rate_mhz * 1e6)), None),
         CaptureRequest::La {
             samples, rate_mhz, ..
+        }
+        | CaptureRequest::Stream {
+            samples, rate_mhz, ..
         } => (None, Some((*samples, rate_mhz * 1e6))),
         CaptureRequest::Dual {
             adc_samples,
@@ -215,6 +219,13 @@ impl Recording {
                 Ok(())
             }
         }
+    }
+
+    /// What became final of the logic file and its pyramid since the last call.
+    pub(super) fn take_logic(&mut self) -> Both {
+        let taken = self.logic.as_mut();
+        let taken = taken.map(|encoder| (encoder.take(), encoder.take_pyramid()));
+        taken.unwrap_or_default()
     }
 
     /// The next frame that is complete, in order.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pods::protocol::RefusalKind;
-use pods::{Pod, PodError};
+use pods::{Frame, Pod, PodError};
 use serde_json::{Map, json};
 use tokio::sync::{Semaphore, watch};
 use tracing::{info, warn};
@@ -13,6 +13,7 @@ use super::feed::Event;
 use super::plan::Plan;
 use super::quota::Usage;
 use super::recording::Recording;
+use super::spool::{Both, Spool};
 use super::{CaptureError, Captures, wire};
 use base::{clock, news, space};
 use store::captures::{CaptureRecord, Status};
@@ -30,6 +31,12 @@ pub(super) struct Task {
     pub plan: Plan,
     pub record: CaptureRecord,
     pub cancelled: watch::Receiver<bool>,
+}
+
+/// Samples that came, and the files that they are written to while they come.
+struct Recorded {
+    recording: Recording,
+    spool: Option<Spool>,
 }
 
 /// Why a capture failed.
@@ -70,7 +77,7 @@ impl Task {
                 match recorded {
                     // Files are being written: a cancel must now wait for that, or nobody would be
                     // left to remove them.
-                    Ok(recording) => self.keep(recording).await,
+                    Ok(recorded) => self.keep(recorded).await,
                     Err(error) => Err(error),
                 }
             }
@@ -80,7 +87,48 @@ impl Task {
         drop(permit);
     }
 
-    async fn record(&mut self) -> Result<Recording, TaskError> {
+    async fn record(&mut self) -> Result<Recorded, TaskError> {
+        self.prepare().await?;
+        let mut stream = self.pod.capture(self.plan.request.clone()).await?;
+        if let Some(running) = self.captures.running().get(&self.record.id) {
+            running.begun.send_replace(true);
+        }
+        let mut recorded = None;
+        let mut upto = 0;
+        while let Some(frame) = stream.next().await {
+            let frame = frame?;
+            let recorded = match &mut recorded {
+                Some(recorded) => recorded,
+                none => {
+                    if self.shorten(stream.samples()) {
+                        let feed = self.captures.feeds.of(&self.record.device);
+                        feed.tell(Event::State(self.record.clone()));
+                    }
+                    none.insert(self.recorded().await?)
+                }
+            };
+            self.captures.tally.take(&frame, upto);
+            if let Frame::La { upto: to, .. } = &frame {
+                upto = *to;
+            }
+            self.lose(stream.gaps());
+            recorded
+                .recording
+                .set_rates(stream.adc_rate_hz(), stream.la_rate_hz());
+            self.take(recorded, frame).await?;
+        }
+        if self.record.triggered.is_some() {
+            self.record.triggered = Some(true);
+            self.record.trigger_sample = stream.trigger_sample();
+        }
+        match recorded {
+            Some(recorded) => Ok(recorded),
+            None => self.recorded().await,
+        }
+    }
+
+    /// Sends what comes before the samples, and says that the capture begins.
+    async fn prepare(&mut self) -> Result<(), TaskError> {
         for command in &self.plan.before {
             self.pod.command(command.clone(), PREPARE_WAIT).await?;
         }
@@ -98,39 +146,81 @@ impl Task {
         self.captures.note(&self.record).await;
         let feed = self.captures.feeds.of(&self.record.device);
         feed.tell(Event::State(self.record.clone()));
-        let capture: Arc<str> = self.record.id.as_str().into();
-        let mut stream = self.pod.capture(self.plan.request.clone()).await?;
-        if let Some(running) = self.captures.running().get(&self.record.id) {
-            running.begun.send_replace(true);
-        }
-        let mut recording = None;
-        while let Some(frame) = stream.next().await {
-            let frame = frame?;
-            let recording = match &mut recording {
-                Some(recording) => recording,
-                none => {
-                    if self.shorten(stream.samples()) {
-                        feed.tell(Event::State(self.record.clone()));
-                    }
-                    none.insert(self.recording())
-                }
-            };
-            recording.set_rates(stream.adc_rate_hz(), stream.la_rate_hz());
-            recording.push(frame).map_err(TaskError::Encode)?;
-            while let Some(frame) = recording.take_frame() {
-                let capture = capture.clone();
-                feed.tell(Event::Frame { capture, frame });
-            }
-        }
-        if self.record.triggered.is_some() {
-            self.record.triggered = Some(true);
-            self.record.trigger_sample = stream.trigger_sample();
-        }
-        Ok(recording.unwrap_or_else(|| self.recording()))
+        Ok(())
     }
 
-    fn recording(&self) -> Recording {
-        Recording::new(&self.record.channels, self.plan.adc_wraps)
+    async fn recorded(&self) -> Result<Recorded, TaskError> {
+        let recording = Recording::new(&self.record.channels, self.plan.adc_wraps);
+        if !self.plan.request.is_streamed() {
+            return Ok(Recorded {
+                recording,
+                spool: None,
+            });
+        }
+        let (files, id) = (self.captures.files.clone(), self.record.id.clone());
+        let begun = tokio::task::spawn_blocking(move || Spool::begin(&files, &id));
+        let begun = begun.await.map_err(TaskError::Panicked)?;
+        Ok(Recorded {
+            recording,
+            spool: Some(begun.map_err(TaskError::Store)?),
+        })
+    }
+
+    /// Takes a frame, and tells of what is complete with it.
+    async fn take(&mut self, recorded: &mut Recorded, frame: Frame) -> Result<(), TaskError> {
+        let recording = &mut recorded.recording;
+        recording.push(frame).map_err(TaskError::Encode)?;
+        let feed = self.captures.feeds.of(&self.record.device);
+        let capture: Arc<str> = self.record.id.as_str().into();
+        while let Some(frame) = recording.take_frame() {
+            let capture = capture.clone();
+            feed.tell(Event::Frame { capture, frame });
+        }
+        if let Some(spool) = recorded.spool.take() {
+            let both = recording.take_logic();
+            recorded.spool = Some(self.spool(spool, both).await?);
+        }
+        Ok(())
+    }
+
+    /// Writes what is final of the samples, if there is room.
+    async fn spool(&mut self, mut spool: Spool, both: Both) -> Result<Spool, TaskError> {
+        let bytes = (both.0.len() + both.1.len()) as u64;
+        if bytes == 0 {
+            return Ok(spool);
+        }
+        self.claim(bytes).await?;
+        let written = tokio::task::spawn_blocking(move || spool.write(&both).map(|()| spool));
+        let written = written.await.map_err(TaskError::Panicked)?;
+        written.map_err(TaskError::Store)
+    }
+
+    /// Takes room of the organisation's for more bytes of samples.
+    async fn claim(&mut self, bytes: u64) -> Result<(), TaskError> {
+        let claimed = self.captures.claim(&self.record.org, samples_of(bytes));
+        claimed.await.map_err(TaskError::NoRoom)?;
+        self.record.size_bytes = Some(self.record.size_bytes.unwrap_or(0) + bytes);
+        Ok(())
+    }
+
+    /// Notes what the pod lost since the last time, and tells of it.
+    fn lose(&mut self, gaps: &[(u64, u64)]) {
+        let known = self.record.gaps.last().copied();
+        if known == gaps.last().copied() {
+            return;
+        }
+        let feed = self.captures.feeds.of(&self.record.device);
+        let capture: Arc<str> = self.record.id.as_str().into();
+        // The last one that is known may have grown.
+        let seen = self.record.gaps.len().saturating_sub(1);
+        let behind = known.map_or(0, |(_, to)| to);
+        for &(from, to) in gaps[seen..].iter().filter(|(_, to)| behind < *to) {
+            let (is_new, from) = (behind <= from, from.max(behind));
+            self.captures.tally.lose(to - from, is_new);
+            let capture = capture.clone();
+            feed.tell(Event::Gap { capture, from, to });
+        }
+        self.record.gaps = gaps.to_vec();
     }
 
     /// Take the samples of the ADC and the LA that there will be; whether those are fewer than were asked for, since the
@@ -156,7 +246,8 @@ impl Task {
         }
     }
 
-    async fn keep(&mut self, recording: Recording) -> Result<(), TaskError> {
+    async fn keep(&mut self, recorded: Recorded) -> Result<(), TaskError> {
+        let Recorded { recording, spool } = recorded;
         let wanted: u64 = self.record.channels.iter().map(|c| c.samples).sum();
         let finished = tokio::task::spawn_blocking(move || recording.finish()).await;
         let finished = finished.map_err(TaskError::Panicked)?;
@@ -164,13 +255,23 @@ impl Task {
         if got != wanted {
             return Err(TaskError::Short { got, wanted });
         }
-        let bytes = finished.size_bytes();
-        let claimed = self.captures.claim(&self.record.org, samples_of(bytes));
-        claimed.await.map_err(TaskError::NoRoom)?;
-        self.record.size_bytes = Some(bytes);
+        self.claim(finished.size_bytes()).await?;
         self.record.channels = finished.channels.clone();
+        if !self.record.gaps.is_empty() {
+            // A capture whose samples are on disk may be found without its last record. Its bytes count with that one.
+            let so_far = CaptureRecord {
+                size_bytes: None,
+                ..self.record.clone()
+            };
+            self.captures.note(&so_far).await;
+        }
         let (captures, id) = (self.captures.clone(), self.record.id.clone());
         let written = tokio::task::spawn_blocking(move || {
+            if let Some(mut spool) = spool {
+                let rest = finished.logic.zip(finished.logic_pyramid);
+                spool.write(&rest.unwrap_or_default())?;
+                return spool.finish();
+            }
             for (kind, bytes) in finished.files() {
                 if let Some(bytes) = bytes {
                     captures.files.write(&id, kind, bytes)?;

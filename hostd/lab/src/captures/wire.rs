@@ -31,7 +31,16 @@ pub(crate) fn json(event: &Event) -> String {
             told["frames"] = (*frames).into();
             told["channels"] = channels(record);
             told["trigger_sample"] = record.trigger_at().into();
+            if !record.gaps.is_empty() {
+                let gaps = record.gaps.iter();
+                told["gaps"] = gaps
+                    .map(|(from, to)| json!({"from": from, "to": to}))
+                    .collect();
+            }
             told
+        }
+        Event::Gap { capture, from, to } => {
+            json!({"type": "gap", "capture_id": **capture, "from": from, "to": to})
         }
         Event::Failed(record) => {
             let mut told = about(record, "capture.error");

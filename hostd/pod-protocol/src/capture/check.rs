@@ -2,8 +2,8 @@
 
 use super::{CaptureRequest, Condition, Length, PRE_SAMPLES, Trigger};
 use crate::{
-    CAPTURE_SECONDS_MAX, DUAL_SAMPLES_MAX, LA_CHANNELS, LA_MASK, LA_STREAM_SAMPLES_MAX,
-    MEASURE_SAMPLES_MAX, TRIGGER_NS_MAX, TRIGGER_TIMEOUT_MS_MAX, rates,
+    CAPTURE_SECONDS_MAX, DUAL_SAMPLES_MAX, LA_CHANNELS, LA_MASK, LA_SAMPLES_MAX,
+    LA_STREAM_SAMPLES_MAX, MEASURE_SAMPLES_MAX, TRIGGER_NS_MAX, TRIGGER_TIMEOUT_MS_MAX, rates,
 };
 
 /// Why a capture cannot be requested. Each variant names its field as `CaptureRequest` does.
@@ -74,6 +74,12 @@ impl CaptureRequest {
                 positive("rate_mhz", *rate_mhz)?;
             }
             Self::La {
+                samples, rate_mhz, ..
+            } => {
+                count("samples", *samples, 1, LA_SAMPLES_MAX)?;
+                positive("rate_mhz", *rate_mhz)?;
+            }
+            Self::Stream {
                 samples, rate_mhz, ..
             } => {
                 count("samples", *samples, 1, LA_STREAM_SAMPLES_MAX)?;

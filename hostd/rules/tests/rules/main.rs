@@ -5,6 +5,7 @@
 mod bus;
 mod golden;
 mod just;
+mod lost;
 mod naive;
 mod picture;
 mod property;

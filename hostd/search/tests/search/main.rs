@@ -5,6 +5,7 @@
 mod ends;
 mod garbage;
 mod language;
+mod lost;
 mod naive;
 mod property;
 mod support;

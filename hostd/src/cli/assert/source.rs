@@ -9,6 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use decode::analog::AnalogSegment;
+use decode::gaps::Gaps;
 use decode::import::{Import, Kind, Limits, Memory, Options};
 use decode::segment::Segment;
 use memmap2::Mmap;
@@ -56,6 +57,8 @@ pub(in crate::cli) struct Stored {
     scale: Option<decode::import::Analog>,
     /// Seconds from the first sample to the trigger, which only a server knows.
     trigger_s: f64,
+    /// Logic samples that were lost.
+    gaps: Gaps,
 }
 
 enum Bytes {
@@ -117,6 +120,7 @@ impl Source {
         let stored = stored(&bytes, &Options::default()).with_context(what)?;
         Ok(Stored {
             trigger_s: trigger_s(&record),
+            gaps: gaps(&record),
             ..stored
         })
     }
@@ -138,6 +142,13 @@ fn trigger_s(record: &Value) -> f64 {
         .map_or(0.0, |(sample, rate_hz)| sample / rate_hz)
 }
 
+/// Samples that a capture lost.
+fn gaps(record: &Value) -> Gaps {
+    let list = record["gaps"].as_array().map_or(&[][..], Vec::as_slice);
+    let range = |gap: &Value| gap["from"].as_u64().zip(gap["to"].as_u64());
+    Gaps::new(list.iter().filter_map(range))
+}
+
 /// Whether a text is the id of a capture.
 fn is_id(text: &str) -> bool {
     let is_letter = |b: u8| b.is_ascii_digit() || b.is_ascii_uppercase();
@@ -156,6 +167,7 @@ fn stored(bytes: &[u8], options: &Options) -> anyhow::Result<Stored> {
         analog,
         scale: import.analog().cloned(),
         trigger_s: 0.0,
+        gaps: Gaps::default(),
     })
 }
 
@@ -187,6 +199,7 @@ impl Stored {
             analog: Vec::new(),
             scale: None,
             trigger_s: 0.0,
+            gaps: Gaps::default(),
         })
     }
 
@@ -235,7 +248,8 @@ impl Stored {
                 step: scale.full_scale / COUNTS,
             });
         }
-        Ok(Capture::new(logic, analog).with_trigger(self.trigger_s))
+        let capture = Capture::new(logic, analog).with_trigger(self.trigger_s);
+        Ok(capture.with_gaps(self.gaps.clone()))
     }
 }
 

@@ -3,6 +3,7 @@
 use anyhow::{Context, bail};
 use decode::analog::AnalogSegment;
 use decode::density::Density;
+use decode::gaps::Gaps;
 use decode::import::{Import, Limits, Memory, Options};
 use decode::segment::Segment;
 use decode::{DecodeError, Decoding, Spec, Wanted, pulse_samples};
@@ -52,7 +53,7 @@ impl Decode {
             density.add(found);
             ControlFlow::Continue(())
         })?;
-        Ok(summary::json(&spec, &range, &density))
+        Ok(summary::json(&spec, &range, &density, &Gaps::default()))
     }
 
     /// The samples of a file as a segment, and the names of its channels: the logic ones, or with a threshold the analog one.

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use admission::OwnedPermit;
 use decode::analog::ThresholdError;
 use decode::density::Density;
+use decode::gaps::{Gaps, Part};
 use decode::segment::{Segment, SegmentError};
-use decode::{Decoding, Spec, pulse_samples};
+use decode::{Annotation, Decoding, Format, Spec, pulse_samples};
+use std::io::{self, Write};
 use std::ops::ControlFlow;
 
 use super::super::bindings::hostd::host::decode::{Error, Job};
@@ -20,6 +22,8 @@ pub(super) struct Look {
     /// Analog samples that are read as logic, in place of the logic channels.
     logic: Option<Vec<u8>>,
     range: Range<u64>,
+    /// Logic samples that were lost; no annotation spans them.
+    gaps: Gaps,
     /// Shorter pulses are left out.
     pulse_min: u64,
     /// Annotations at most.
@@ -44,6 +48,7 @@ impl Look {
             reader,
             logic,
             range: 0..0,
+            gaps: Gaps::default(),
             pulse_min: 0,
             limit: job.limit.unwrap_or(u64::MAX),
             place,
@@ -54,6 +59,9 @@ impl Look {
             .glitch_ns
             .map_or(0, |ns| pulse_samples(ns, segment.sample_rate_hz()));
         (look.range, look.pulse_min) = (range, pulse_min);
+        if look.logic.is_none() {
+            look.gaps = Gaps::new(look.reader.record().gaps.iter().copied());
+        }
         Ok(look)
     }
 
@@ -70,16 +78,52 @@ impl Look {
         }
     }
 
-    /// Begins to decode.
+    /// Begins to decode the parts between gaps, of which there is at least one.
     pub(super) fn decoding<'d>(
         &self,
         segment: &'d Segment<'d>,
         spec: &'d Spec,
-    ) -> Result<Decoding<'d>, ReadError> {
-        let decoding = Decoding::of_segment(segment, spec)?;
-        let decoding = decoding.within(self.range.clone());
-        let decoding = decoding.without_glitches(self.pulse_min);
-        Ok(decoding.at_most(self.limit))
+    ) -> Result<Parts<'d>, ReadError> {
+        let mut parts = Parts {
+            segment,
+            spec,
+            pulse_min: self.pulse_min,
+            left: self.gaps.parts(&self.range).into_iter(),
+            begun: None,
+        };
+        parts.begun = parts.begin()?;
+        Ok(parts)
+    }
+
+    /// Gives on what is within the limit.
+    pub(super) fn run(&self, mut parts: Parts<'_>, take: Take<'_>) -> Result<(), ReadError> {
+        let mut left = self.limit;
+        while let Some(begun) = parts.begun.take() {
+            let mut flow = ControlFlow::Continue(());
+            let mut give = |seen: Seen<'_>| {
+                let most = usize::try_from(left).unwrap_or(usize::MAX);
+                let seen = seen.at_most(most);
+                left -= seen.count() as u64;
+                flow = take(seen);
+                if left == 0 {
+                    flow = ControlFlow::Break(());
+                }
+                flow
+            };
+            match begun {
+                Begun::Lost(lost) => {
+                    let _ = give(Seen::Lost(&lost));
+                }
+                Begun::Decoding(decoding) => {
+                    decoding.run(&mut |found| give(Seen::Annotations(found)))?;
+                }
+            }
+            if flow.is_break() {
+                break;
+            }
+            parts.begun = parts.begin()?;
+        }
+        Ok(())
     }
 
     /// How many events of each class begin in each of some stretches, as JSON. None if `go_on` ended it.
@@ -93,15 +137,85 @@ impl Look {
         let decoding = self.decoding(&segment, spec)?;
         let mut density = Density::new(self.range.clone(), stretches);
         let mut is_whole = true;
-        decoding.run(&mut |found| {
-            density.add(found);
+        self.run(decoding, &mut |seen| {
+            if let Seen::Annotations(found) = seen {
+                density.add(found);
+            }
             is_whole = go_on();
             match is_whole {
                 true => ControlFlow::Continue(()),
                 false => ControlFlow::Break(()),
             }
         })?;
-        Ok(is_whole.then(|| summary::json(spec, &self.range, &density)))
+        Ok(is_whole.then(|| summary::json(spec, &self.range, &density, &self.gaps)))
+    }
+}
+
+/// What a decoding sees.
+#[derive(Clone, Copy)]
+pub(super) enum Seen<'s> {
+    Annotations(&'s [Annotation]),
+    /// Samples that were lost.
+    Lost(&'s Range<u64>),
+}
+
+/// Takes what is seen, and says whether to go on.
+pub(super) type Take<'t> = &'t mut (dyn FnMut(Seen<'_>) -> ControlFlow<()> + Send);
+
+impl Seen<'_> {
+    /// The first events of it.
+    pub(super) fn at_most(self, most: usize) -> Self {
+        match self {
+            Self::Annotations(found) => Self::Annotations(&found[..found.len().min(most)]),
+            Self::Lost(lost) => Self::Lost(lost),
+        }
+    }
+
+    /// Events.
+    pub(super) fn count(self) -> usize {
+        match self {
+            Self::Annotations(found) => found.len(),
+            Self::Lost(_) => 1,
+        }
+    }
+
+    /// Writes a line for each event.
+    pub(super) fn write(self, format: Format, spec: &Spec, out: &mut impl Write) -> io::Result<()> {
+        match self {
+            Self::Annotations(found) => format.write(spec, found, out),
+            Self::Lost(lost) => format.write_lost(lost, out),
+        }
+    }
+}
+
+/// What is left to decode.
+pub(super) struct Parts<'d> {
+    segment: &'d Segment<'d>,
+    spec: &'d Spec,
+    pulse_min: u64,
+    left: std::vec::IntoIter<Part>,
+    /// The part that comes next.
+    begun: Option<Begun<'d>>,
+}
+
+/// A part that can be decoded, or was lost.
+enum Begun<'d> {
+    Decoding(Decoding<'d>),
+    Lost(Range<u64>),
+}
+
+impl<'d> Parts<'d> {
+    /// Begins with the next part; none if there is no more.
+    fn begin(&mut self) -> Result<Option<Begun<'d>>, ReadError> {
+        Ok(match self.left.next() {
+            None => None,
+            Some(Part::Lost(lost)) => Some(Begun::Lost(lost)),
+            Some(Part::Known { range, since }) => {
+                let decoding = Decoding::of_segment(self.segment, self.spec)?;
+                let decoding = decoding.within(range).known_since(since);
+                Some(Begun::Decoding(decoding.without_glitches(self.pulse_min)))
+            }
+        })
     }
 }
 

@@ -37,6 +37,11 @@ pub fn render(services: &Services) -> String {
             captures.bytes,
         ),
         (
+            "hostd_captures_in_progress",
+            "Captures that have not finished, of all organisations.",
+            services.captures.in_progress(),
+        ),
+        (
             "hostd_captures_pinned",
             "Pinned captures of all organisations.",
             services.captures.pinned(),
@@ -45,7 +50,23 @@ pub fn render(services: &Services) -> String {
         head(&mut page, name, "gauge", help);
         put(&mut page, format_args!("{name} {value}\n"));
     }
+    let received = services.captures.received();
     for (name, help, value) in [
+        (
+            "hostd_captures_samples_received_total",
+            "Samples that came from devices: of a logic analyzer all channels at once.",
+            received.samples,
+        ),
+        (
+            "hostd_captures_gaps_total",
+            "Stretches of samples that devices lost, since their links were too slow.",
+            received.gaps,
+        ),
+        (
+            "hostd_captures_samples_lost_total",
+            "Samples in them.",
+            received.lost,
+        ),
         (
             "hostd_captures_pyramids_rebuilt_total",
             "Pyramids of captures that were missing or damaged and were made again.",

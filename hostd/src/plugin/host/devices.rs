@@ -264,6 +264,7 @@ fn capabilities(known: &Capabilities) -> Value {
         "can": known.can,
         "capture_trigger": known.capture_trigger,
         "capture_pre_samples": known.capture_pre_samples,
+        "capture_stream": known.capture_stream,
         "trigger_pulse": known.trigger_pulse,
         "trigger_pattern": known.trigger_pattern,
         "trigger_level": known.trigger_level,

@@ -1,7 +1,8 @@
 //! The rules of an order; a violation names its field and its bound.
 
 use pods::protocol::{
-    DUAL_BYTES_PER_S_MAX, LA_CHANNELS, SAMPLE_BYTES, TRIGGER_NS_MAX, TRIGGER_TIMEOUT_MS_MAX, rates,
+    DUAL_BYTES_PER_S_MAX, LA_CHANNELS, LA_SAMPLES_MAX, SAMPLE_BYTES, TRIGGER_NS_MAX,
+    TRIGGER_TIMEOUT_MS_MAX, rates,
 };
 use pods::{CaptureRequest, Condition, ConditionKind, Length, RequestError, Trigger};
 
@@ -62,11 +63,14 @@ impl Bounds<'_> {
         least: u64,
         most: u64,
     ) -> Result<(), PlanError> {
-        let most = most.min(self.samples_max);
-        if (least..=most).contains(&value) {
-            return Ok(());
-        }
-        Err(invalid(field, format!("must be {least} to {most}")))
+        within(field, value, least, most.min(self.samples_max))
+    }
+
+    /// Whether so many logic samples are more than the pod's memory or ours should hold, and the pod sends them while it takes
+    /// them.
+    pub(super) fn is_long(&self, samples: u64) -> bool {
+        let memory = self.capabilities.la_max_samples.unwrap_or(LA_SAMPLES_MAX);
+        self.capabilities.capture_stream == Some(true) && memory.min(self.samples_max) < samples
     }
 
     /// What the order waits for, with its samples before that.
@@ -156,6 +160,14 @@ impl Bounds<'_> {
 
 /// The member of an order that asks for samples before its trigger.
 const PRE_SAMPLES: &str = "pre_samples";
+
+/// A number of samples.
+pub(super) fn within(field: &str, value: u64, least: u64, most: u64) -> Result<(), PlanError> {
+    match (least..=most).contains(&value) {
+        true => Ok(()),
+        false => Err(invalid(field, format!("must be {least} to {most}"))),
+    }
+}
 
 pub(super) fn rate(field: &str, mhz: f64, mhz_max: f64) -> Result<(), PlanError> {
     if mhz.is_finite() && 0.0 < mhz && mhz <= mhz_max {

@@ -518,3 +518,28 @@ fn a_waveform_needs_a_board_that_starts_it_with_the_capture() {
         "samples: must be 1 to 2048"
     );
 }
+
+/// A pod that sends samples while it takes them.
+fn streaming() -> Capabilities {
+    board(
+        &json!({"board": "stm32h563", "version": "3.9.4", "analog": true,
+        "caps": ["la", "analog", "scope", "capture_trigger", "capture_pre", "capture_stream"]}),
+    )
+}
+
+#[test]
+fn what_is_longer_than_memory_is_sent_while_it_is_taken() {
+    let request = |samples, configured| {
+        let plan = Plan::check(&logic(samples, &[1]), &streaming(), configured, None);
+        plan.map(|plan| plan.request.is_streamed())
+    };
+    assert!(!request(4_194_304, CONFIGURED_MAX).unwrap());
+    assert!(request(4_194_305, CONFIGURED_MAX).unwrap());
+    // What this server does not hold in memory it writes as it comes.
+    assert!(!request(10, 10).unwrap());
+    assert!(request(11, 10).unwrap());
+    let error = request((1 << 32) + 1, CONFIGURED_MAX).unwrap_err();
+    assert_eq!(error.to_string(), "samples: must be 1 to 4294967296");
+    let error = request(1 << 32, CONFIGURED_MAX).unwrap_err().to_string();
+    assert!(error.contains("less than 3600 s"), "{error}");
+}

@@ -12,6 +12,14 @@ fn la(samples: u64, rate_mhz: f64) -> CaptureRequest {
     }
 }
 
+fn stream(samples: u64, rate_mhz: f64) -> CaptureRequest {
+    CaptureRequest::Stream {
+        samples,
+        rate_mhz,
+        trigger: None,
+    }
+}
+
 fn dual(adc_samples: u64, la_samples: u64) -> CaptureRequest {
     CaptureRequest::Dual {
         adc_samples,
@@ -83,7 +91,7 @@ fn everything_within_its_bounds_passes() {
     for request in [
         la(1, 12.0),
         la(4_194_304, 1.0),
-        la(1 << 32, 3.0),
+        stream(1 << 32, 3.0),
         dual(0, 4_192_256),
         dual(4_192_256, 0),
         dual(4_000_000, 192_256),
@@ -103,8 +111,13 @@ fn everything_within_its_bounds_passes() {
 #[test]
 fn what_is_out_of_bounds_is_named_with_its_bound() {
     for (request, names) in [
-        (la(0, 1.0), "`samples` must be 1 to 4294967296, not 0"),
-        (la(u64::MAX, 1.0), "`samples` must be 1 to 4294967296"),
+        (la(0, 1.0), "`samples` must be 1 to 4194304, not 0"),
+        (la(u64::MAX, 1.0), "`samples` must be 1 to 4194304"),
+        (stream(0, 1.0), "`samples` must be 1 to 4294967296, not 0"),
+        (
+            stream((1 << 32) + 1, 1.0),
+            "`samples` must be 1 to 4294967296",
+        ),
         (la(10, 0.0), "`rate_mhz`"),
         (la(10, f64::NAN), "`rate_mhz`"),
         (la(10, f64::INFINITY), "`rate_mhz`"),
