@@ -11,7 +11,8 @@ import { Search } from "../ui/search.tsx";
 import { count, several } from "../ui/time.ts";
 import { coloured } from "./ansi.tsx";
 
-const ROW = 20;
+/** Folded steps stand one below the other: as buttons they take what a finger needs. */
+const ROW = { dense: 20, folded: 24 } as const;
 const FOUND_MAX = 10_000;
 
 const STEPS: Readonly<Record<string, { readonly icon: IconName; readonly tone: string; readonly word: string }>> = {
@@ -36,6 +37,12 @@ export function LogView({ log, edition, follow, state, more }: { log: Log; editi
     if (isThere) handle.current?.show(log.show(chosen.value - 1));
   }, [log, isThere]);
 
+  // Of a job that is over: where its step failed, which is what people come for.
+  const failed = log.steps.find(({ outcome, from, to }) => outcome === "failed" && to > from);
+  useEffect(() => {
+    if (failed && !follow && chosen.value === 0) handle.current?.show(log.show(failed.to - 1));
+  }, [log, failed !== undefined, follow]);
+
   const found = useMemo(() => (needle.value ? log.search(needle.value, FOUND_MAX) : []), [log, needle.value, edition]);
   const choose = (line: number): void => {
     chosen.value = line;
@@ -51,9 +58,10 @@ export function LogView({ log, edition, follow, state, more }: { log: Log; editi
     handle.current?.show(row);
   };
   const isFolded = log.steps.length > 0 && log.steps.every(({ folded }) => folded);
+  const anyFolded = log.steps.some(({ folded }) => folded);
   const note = needle.value ? `${hit.value < 0 ? "" : `${hit.value + 1} of `}${found.length === FOUND_MAX ? "over 10 000" : count(found.length)}` : undefined;
   return (
-    <section class="log" aria-label="Log">
+    <section class={anyFolded ? "log roomy" : "log"} aria-label="Log">
       <div class="bar">
         {state}
         <span class="small grow">{several(log.lines, "line")}</span>
@@ -69,7 +77,7 @@ export function LogView({ log, edition, follow, state, more }: { log: Log; editi
         }} />
         {more}
       </div>
-      <Rows count={log.rows} rowHeight={ROW} label="Lines of the log" role="log" handle={handle} follow={follow && !isThere} edition={edition + folds.value} render={(row) => {
+      <Rows count={log.rows} rowHeight={anyFolded ? ROW.folded : ROW.dense} label="Lines of the log" role="log" handle={handle} follow={follow && !isThere} edition={edition + folds.value} render={(row) => {
         const at = log.row(row);
         if ("step" in at) return <Heading key={`s${at.step}`} log={log} step={at.step} onFold={() => folds.value++} />;
         const number = at.line + 1;
