@@ -10,13 +10,19 @@ export interface Upload<T> {
   stop(): void;
 }
 
-/** Posts `body` to an address below /api; the answer is JSON. */
-export function upload<T>(address: string, body: Blob | FormData): Upload<T> {
+export interface How {
+  readonly method?: "POST" | "PUT";
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Sends `body` to an address below /api; the answer is JSON. */
+export function upload<T>(address: string, body: Blob | FormData, { method = "POST", headers = {} }: How = {}): Upload<T> {
   const share = signal(0);
   const request = new XMLHttpRequest();
   const done = new Promise<T>((resolve, reject) => {
-    request.open("POST", address);
+    request.open(method, address);
     request.setRequestHeader("accept", "application/json");
+    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
     if (body instanceof Blob) request.setRequestHeader("content-type", "application/octet-stream");
     request.upload.onprogress = ({ loaded, total }) => (share.value = total > 0 ? loaded / total : 0);
     request.onload = () => {

@@ -10,6 +10,8 @@ import { LinkTabs } from "../ui/tabs.tsx";
 import { CaptureList } from "./capture-list.tsx";
 import { DeviceState, Lease } from "./device-state.tsx";
 import { Overview } from "./device-overview.tsx";
+import { FlashTab } from "./flash.tsx";
+import { WiringTab } from "./wiring.tsx";
 
 interface DeviceTab {
   readonly id: string;
@@ -22,6 +24,8 @@ const TABS: readonly DeviceTab[] = [
   { id: "overview", name: "Overview", show: (device) => <Overview device={device} /> },
   { id: "console", name: "Console", show: (device) => <ConsolePanel key={device.id} device={device} /> },
   { id: "captures", name: "Captures", show: (device) => <CaptureList device={device} /> },
+  { id: "flash", name: "Flash", show: (device) => <FlashTab key={device.id} device={device} /> },
+  { id: "wiring", name: "Wiring", show: (device) => <WiringTab key={device.id} device={device} /> },
 ];
 
 const address = (id: string, tab: string): string => (tab === TABS[0]!.id ? `/devices/${id}` : `/devices/${id}/${tab}`);

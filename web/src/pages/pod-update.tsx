@@ -1,0 +1,106 @@
+// The firmware of the pod itself: what it runs, and another one.
+import { useSignal } from "@preact/signals";
+import { useRef, useState } from "preact/hooks";
+import { useAction } from "../api/action.ts";
+import { call, url } from "../api/client.ts";
+import { useResource } from "../api/resource.ts";
+import type { DevicesDevice, UpdatesUpdate } from "../api/schema.ts";
+import { isAtLeast } from "../api/session.ts";
+import { type Upload, upload } from "../api/upload.ts";
+import { isUpdating, updateSteps } from "../model/flash.ts";
+import { Badge } from "../ui/badge.tsx";
+import { Button } from "../ui/button.tsx";
+import { Drop } from "../ui/drop.tsx";
+import { Field } from "../ui/field.tsx";
+import { Progress } from "../ui/progress.tsx";
+import { FormSheet } from "../ui/sheet.tsx";
+import { Loaded, Trouble } from "../ui/states.tsx";
+import { Steps } from "../ui/steps.tsx";
+import { bytes } from "../ui/time.ts";
+import { Ago } from "../ui/when.tsx";
+import { obstacle } from "./device-state.tsx";
+
+export function PodUpdate({ device }: { device: DevicesDevice }) {
+  const admin = isAtLeast("admin");
+  const open = useSignal(false);
+  const [running, run] = useState(false);
+  const update = useResource(`update ${device.id} ${admin}`, async (signal) => {
+    if (!admin) return undefined;
+    const found = await call("GET /bench/devices/{id}/ota", { path: { id: device.id } }, signal);
+    run(isUpdating(found));
+    return found;
+  }, running ? 500 : 5000);
+  const why = device.capabilities["ota"] !== true ? "This device takes no updates over the network." : admin ? obstacle(device) : "Updating a pod takes an administrator.";
+  return (
+    <section class="card" aria-labelledby="pod">
+      <h2 id="pod">Firmware of the pod</h2>
+      <div class="stack">
+        <dl class="values">
+          <dt>Runs</dt><dd>{device.firmware_version || "–"}</dd>
+          <dt>Board</dt><dd>{device.board || "never seen"}</dd>
+        </dl>
+        {admin && <Loaded resource={update} rows={1}>{(known) => (known && known.phase !== "idle" ? <Shown device={device} update={known} onChanged={() => update.reload()} /> : null)}</Loaded>}
+        <div class="sheet-end">
+          {why && <p class="small grow">{why}</p>}
+          <Button icon="upload" label="Update the pod" disabled={why !== undefined || running} onClick={() => (open.value = true)} />
+        </div>
+      </div>
+      {open.value && <UpdateSheet device={device} onBegun={() => void update.reload()} onClose={() => (open.value = false)} />}
+    </section>
+  );
+}
+
+function Shown({ device, update, onChanged }: { device: DevicesDevice; update: UpdatesUpdate; onChanged: () => Promise<void> }) {
+  const reached = useRef<string | undefined>(undefined);
+  const running = isUpdating(update);
+  if (running) reached.current = update.phase;
+  const aborting = useAction(async () => {
+    await call("POST /bench/devices/{id}/ota/abort", { path: { id: device.id } });
+    await onChanged();
+  });
+  const failure = aborting.failure.value;
+  return (
+    <>
+      <p class="with-badge">
+        {running ? <Badge tone="info">Under way</Badge> : update.phase === "done" ? <Badge tone="ok">Updated</Badge> : update.phase === "aborted" ? <Badge tone="quiet">Given up</Badge> : <Badge tone="bad">Failed</Badge>}
+        <span>{[update.version_before, update.version_after].filter(Boolean).join(" → ")}</span>
+        <span class="small"><Ago iso={update.finished_at ?? update.created_at} /></span>
+      </p>
+      {(update.phase === "done" || reached.current) && <Steps label="Phases of the update" steps={updateSteps(update, reached.current)} />}
+      {running && <Progress label="Of the whole update" share={update.percent / 100} />}
+      {update.error && <p class="fault" role="alert">{update.error}</p>}
+      {failure && <Trouble failure={failure} />}
+      {running && <div class="sheet-end"><p class="small grow">Leave the pod connected and powered.</p><Button label="Give it up" kind="danger" busy={aborting.busy.value} onClick={() => void aborting.run()} /></div>}
+    </>
+  );
+}
+
+function UpdateSheet({ device, onBegun, onClose }: { device: DevicesDevice; onBegun: () => void; onClose: () => void }) {
+  const file = useSignal<File | undefined>(undefined);
+  const [version, signature] = [useSignal(""), useSignal("")];
+  const sending = useSignal<Upload<UpdatesUpdate> | undefined>(undefined);
+  const updating = useAction(async () => {
+    const form = new FormData();
+    if (version.value.trim()) form.set("version", version.value.trim());
+    if (signature.value.trim()) form.set("signature", signature.value.trim());
+    form.set("image", file.peek()!);
+    sending.value = upload(url("POST /bench/devices/{id}/ota", { id: device.id }), form);
+    await sending.value.done.finally(() => (sending.value = undefined));
+    onBegun();
+  });
+  const wrong = updating.failure.value?.fields ?? {};
+  return (
+    <FormSheet title={`Update the pod ${device.name}`} submit="Update" busy={updating.busy.value} failure={updating.failure.value} disabled={!file.value} onSubmit={() => updating.run()} onClose={() => {
+      sending.peek()?.stop();
+      onClose();
+    }}>
+      <p>While it is updated, the device takes no captures and no flashes. It restarts at the end.</p>
+      <Drop label="Choose an image" onFiles={([first]) => first && (file.value = first)}>
+        <p class="small">{file.value ? <><b>{file.value.name}</b>, {bytes(file.value.size)}</> : "or drop it here: the pod's image, at most 8 MiB"}</p>
+      </Drop>
+      <Field label="Version" value={version.value} onInput={(text) => (version.value = text)} maxLength={64} placeholder="3.10.0" hint="What the pod must say after the update; empty: anything." wrong={wrong["version"]} />
+      <Field label="Signature" value={signature.value} onInput={(text) => (signature.value = text)} maxLength={172} hint="Only for pods that want one: base64url of 128 bytes." wrong={wrong["signature"]} />
+      {sending.value && <Progress label="Sent to the server" share={sending.value.share.value} />}
+    </FormSheet>
+  );
+}
