@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import CapturesPage from "../pages/captures.tsx";
 import DevicePage from "../pages/device.tsx";
 import DevicesPage from "../pages/devices.tsx";
+import KeysPage from "../pages/keys.tsx";
 import JobPage from "../pages/job.tsx";
 import JobsPage from "../pages/jobs.tsx";
 import LivePage from "../pages/live.tsx";
@@ -20,12 +21,14 @@ export const ROUTES: readonly Route[] = [
   { pattern: "/devices", page: () => <DevicesPage /> },
   { pattern: "/devices/:id", page: ({ id }) => <DevicePage key={id} id={id!} tab="overview" /> },
   { pattern: "/devices/:id/:tab", page: ({ id, tab }) => <DevicePage key={id} id={id!} tab={tab!} /> },
-  
+
   { pattern: "/captures/live", page: () => <LivePage /> },
   { pattern: "/captures", page: () => <CapturesPage /> },
   { pattern: "/captures/:id", page: ({ id }) => <ViewerPage key={id} id={id!} /> },
   { pattern: "/jobs", page: () => <JobsPage /> },
   { pattern: "/jobs/:id", page: ({ id }) => <JobPage key={id} id={id!} /> },
+
+  { pattern: "/keys", page: () => <KeysPage /> },
 ];
 
 export interface Place {
@@ -42,7 +45,9 @@ export const MAIN: readonly Place[] = [
 ];
 
 /** What phones have under the account. */
-export const ADMINISTRATION: readonly Place[] = [];
+export const ADMINISTRATION: readonly Place[] = [
+  { to: "/keys", name: "Keys", icon: "key" },
+];
 
 /** What `/` shows. */
 export const HOME = "/devices";
