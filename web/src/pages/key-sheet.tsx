@@ -26,7 +26,7 @@ export function KeySheet({ changed, onMade, onClose }: { changed?: AuthKey; onMa
   const wrong = saving.failure.value?.fields ?? {};
   return (
     <FormSheet title={changed ? `Change the key ${changed.name}` : "Make a key"} submit={changed ? "Change" : "Make the key"} busy={saving.busy.value} failure={saving.failure.value} disabled={name.value.trim() === "" || scopes.value.size === 0} onSubmit={() => saving.run()} onClose={onClose}>
-      <Field label="Name" value={name.value} onInput={(text) => (name.value = text)} maxLength={64} placeholder="nightly CI" autofocus wrong={wrong["name"]} />
+      <Field first label="Name" value={name.value} onInput={(text) => (name.value = text)} maxLength={64} placeholder="nightly CI" wrong={wrong["name"]} />
       <fieldset class="options">
         <legend>It may</legend>
         {SCOPES.map(({ id, name: called, about }) => (

@@ -37,9 +37,9 @@ export default function KeysPage() {
   const columns: readonly Column<AuthKey>[] = [
     { name: "Name", cell: ({ name, kid }) => <>{name}<span class="small mono">{kid}</span></> },
     { name: "May", wide: true, cell: ({ scopes }) => <span class="badges">{scopes.map((scope) => <Badge key={scope} tone={scope === "bench:admin" ? "warn" : "quiet"} title={scope}>{nameOfScope(scope)}</Badge>)}</span> },
-    { name: "Acts for", cell: ({ owner }) => nameOf(owner) },
-    { name: "Last used", right: true, cell: ({ last_used_at }) => (last_used_at ? <Ago iso={last_used_at} /> : <span class="quiet">never used</span>) },
-    { name: "Ends", right: true, cell: ({ expires_at }) => <End at={expires_at} /> },
+    { name: "Acts for", named: true, cell: ({ owner }) => nameOf(owner) },
+    { name: "Last used", right: true, named: true, cell: ({ last_used_at }) => (last_used_at ? <Ago iso={last_used_at} /> : <span class="quiet">never</span>) },
+    { name: "Ends", right: true, named: true, cell: ({ expires_at }) => <End at={expires_at} /> },
     { name: "Change", right: true, unnamed: true, cell: (key) => (
       <span class="tools">
         <Button label="Change" onClick={() => setQuery({ sheet: key.kid })} />

@@ -9,10 +9,12 @@ import { Sheet } from "../ui/sheet.tsx";
 import { Trouble } from "../ui/states.tsx";
 import { Places } from "./frame.tsx";
 import { ADMINISTRATION } from "./routes.tsx";
+import { PasswordSheet } from "./password.tsx";
 import { Colours } from "./theme.tsx";
 
 export function Account() {
   const open = useSignal(false);
+  const setting = useSignal(false);
   const known = session.value;
   return (
     <div class="account">
@@ -21,12 +23,16 @@ export function Account() {
         <span class="who-name"><b>{known?.login ?? "Account"}</b>{known && <span class="small">{known.org_name}</span>}</span>
       </button>
       <Colours />
-      {open.value && <AccountSheet onClose={() => (open.value = false)} />}
+      {open.value && <AccountSheet onPassword={() => {
+        open.value = false;
+        setting.value = true;
+      }} onClose={() => (open.value = false)} />}
+      {setting.value && <PasswordSheet onClose={() => (setting.value = false)} />}
     </div>
   );
 }
 
-function AccountSheet({ onClose }: { onClose: () => void }) {
+function AccountSheet({ onPassword, onClose }: { onPassword: () => void; onClose: () => void }) {
   const known = session.value;
   const leaving = useAction(signOut);
   return (
@@ -44,6 +50,7 @@ function AccountSheet({ onClose }: { onClose: () => void }) {
         {leaving.failure.value && <Trouble failure={leaving.failure.value} />}
         <div class="sheet-end">
           <a class="button" href="/api/docs">API reference</a>
+          <Button icon="lock" label="Set password" onClick={onPassword} />
           <Button icon="out" label="Sign out" busy={leaving.busy.value} onClick={() => void leaving.run().then((done) => done && navigate("/sign-in"))} />
         </div>
       </div>

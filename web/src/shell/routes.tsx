@@ -4,10 +4,11 @@ import type { ComponentChildren } from "preact";
 import CapturesPage from "../pages/captures.tsx";
 import DevicePage from "../pages/device.tsx";
 import DevicesPage from "../pages/devices.tsx";
-import KeysPage from "../pages/keys.tsx";
 import JobPage from "../pages/job.tsx";
 import JobsPage from "../pages/jobs.tsx";
+import KeysPage from "../pages/keys.tsx";
 import LivePage from "../pages/live.tsx";
+import PeoplePage from "../pages/people.tsx";
 import ViewerPage from "../pages/viewer.tsx";
 import type { IconName } from "../ui/icon.tsx";
 
@@ -29,6 +30,8 @@ export const ROUTES: readonly Route[] = [
   { pattern: "/jobs/:id", page: ({ id }) => <JobPage key={id} id={id!} /> },
 
   { pattern: "/keys", page: () => <KeysPage /> },
+  { pattern: "/people", page: () => <PeoplePage tab="users" /> },
+  { pattern: "/people/:tab", page: ({ tab }) => <PeoplePage tab={tab!} /> },
 ];
 
 export interface Place {
@@ -47,6 +50,7 @@ export const MAIN: readonly Place[] = [
 /** What phones have under the account. */
 export const ADMINISTRATION: readonly Place[] = [
   { to: "/keys", name: "Keys", icon: "key" },
+  { to: "/people", name: "People", icon: "people" },
 ];
 
 /** What `/` shows. */

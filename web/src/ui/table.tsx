@@ -13,6 +13,8 @@ export interface Column<T> {
   readonly wide?: boolean;
   /** The heading is only for those who cannot see the column. */
   readonly unnamed?: boolean;
+  /** On phones, where rows become cards, the heading stands before the value: for values that do not speak for themselves. */
+  readonly named?: boolean;
   /** Left out on phones. */
   readonly wideScreensOnly?: boolean;
 }
@@ -26,7 +28,7 @@ export function Table<T>({ label, rows, columns, keyOf, chosen, class: name = ""
   chosen?: ((row: T) => boolean) | undefined;
   class?: string;
 }) {
-  const classOf = ({ right, wide, wideScreensOnly }: Column<T>): string => [right && "right", wide && "wide", wideScreensOnly && "wide-screens-only"].filter(Boolean).join(" ");
+  const classOf = ({ right, wide, named, wideScreensOnly }: Column<T>): string => [right && "right", wide && "wide", named && "named", wideScreensOnly && "wide-screens-only"].filter(Boolean).join(" ");
   return (
     <table class={`list ${name}`} aria-label={label}>
       <thead>
@@ -37,7 +39,7 @@ export function Table<T>({ label, rows, columns, keyOf, chosen, class: name = ""
       <tbody>
         {rows.map((row) => (
           <tr key={keyOf(row)} aria-current={chosen?.(row) ? "true" : undefined}>
-            {columns.map((column, i) => (i === 0 ? <th key={column.name} scope="row">{column.cell(row)}</th> : <td key={column.name} class={classOf(column)}>{column.cell(row)}</td>))}
+            {columns.map((column, i) => (i === 0 ? <th key={column.name} scope="row">{column.cell(row)}</th> : <td key={column.name} class={classOf(column)} data-name={column.named ? column.name : undefined}>{column.cell(row)}</td>))}
           </tr>
         ))}
       </tbody>

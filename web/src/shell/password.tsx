@@ -1,0 +1,24 @@
+// The sheet in which a person sets their password.
+import { useSignal } from "@preact/signals";
+import { useAction } from "../api/action.ts";
+import { call } from "../api/client.ts";
+import { Field } from "../ui/field.tsx";
+import { FormSheet } from "../ui/sheet.tsx";
+import { toast } from "../ui/toast.tsx";
+
+const SHORTEST = 10;
+
+export function PasswordSheet({ onClose }: { onClose: () => void }) {
+  const [old, fresh] = [useSignal(""), useSignal("")];
+  const setting = useAction(async () => {
+    await call("PUT /auth/password", { body: { new: fresh.value, ...(old.value ? { old: old.value } : {}) } });
+    toast("The password is set. Your other sessions have ended");
+  });
+  const wrong = setting.failure.value?.fields ?? {};
+  return (
+    <FormSheet title="Set your password" submit="Set it" busy={setting.busy.value} failure={setting.failure.value} disabled={fresh.value.length < SHORTEST} onSubmit={() => setting.run()} onClose={onClose}>
+      <Field label="Password until now" type="password" autocomplete="current-password" value={old.value} onInput={(text) => (old.value = text)} maxLength={256} hint="Empty if you have none yet." wrong={wrong["old"]} />
+      <Field label="New password" type="password" autocomplete="new-password" value={fresh.value} onInput={(text) => (fresh.value = text)} maxLength={256} hint="At least 10 characters. All your other sessions end." wrong={wrong["new"]} />
+    </FormSheet>
+  );
+}
