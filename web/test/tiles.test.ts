@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SAMPLES, tile as made } from "../dev/synthetic.ts";
-import { exactEdge, nearestEdge, pulseAt } from "../src/model/edges.ts";
+import { exactEdge, nearestEdge } from "../src/model/edges.ts";
 import { LiveCapture } from "../src/model/live.ts";
 import { HIGH, LOW, STRETCHES, type Tile, TileCache, digitalColumns, levelFor, piecesFor, tilesIn, topLevel } from "../src/model/tiles.ts";
+import { pulseAt, pulseText } from "../src/model/pulse.ts";
 import { parseTiles, writeTiles } from "../src/model/wire.ts";
 import { random } from "./random.ts";
 
@@ -87,6 +88,10 @@ test("an edge is found to the sample from afar, with few tiles", async () => {
 
 test("a pulse is measured only when both its ends are seen", () => {
   const columns = Uint8Array.from([2, 2, 1, 1, 1, 2, 2]);
-  assert.deepEqual(pulseAt(columns, 3), { from: 2, to: 5 });
+  assert.deepEqual(pulseAt(columns, 3), { from: 2, to: 5, period: undefined, isHigh: false });
   assert.equal(pulseAt(columns, 0), undefined);
+  assert.deepEqual(pulseAt(Uint8Array.from([1, 2, 2, 1, 1, 1, 2, 2]), 2), { from: 1, to: 3, period: 6, isHigh: true });
+  assert.deepEqual(pulseAt(Uint8Array.from([3, 1, 1, 3, 2, 2, 2, 3]), 1), { from: 1, to: 3, period: 7, isHigh: false });
+  assert.equal(pulseText(12e-6, 20e-6, true, true), "12 µs high · period 20 µs · 50 kHz · 60 %");
+  assert.equal(pulseText(5e-6, 20e-6, false, false), "≈ 5 µs low · period 20 µs · 50 kHz · 75 %");
 });

@@ -26,7 +26,9 @@ export const STATES: Readonly<Record<CapturesCapture["status"], readonly [word: 
   cancelled: ["Cancelled", "quiet"],
 };
 
-export const titleOf = ({ name, kind, id }: Pick<CapturesCapture, "name" | "kind" | "id">): string => name || `${kind} ${id.slice(-6)}`;
+/** Captures of jobs are called after the id of their job, which links beside them name better. */
+export const titleOf = ({ name, kind, id, job }: Pick<CapturesCapture, "name" | "kind" | "id" | "job">): string =>
+  (job && name?.startsWith(`${job.id} `) ? name.slice(job.id.length + 1) : name) || `${kind} ${id.slice(-6)}`;
 
 /** The channel with the most samples a second, whose axis the capture is shown on. */
 export const fastest = ({ channels }: Pick<CapturesCapture, "channels">) =>

@@ -14,6 +14,8 @@ import { Empty, Loaded } from "../ui/states.tsx";
 import { toast } from "../ui/toast.tsx";
 import { Ago } from "../ui/when.tsx";
 import { restore } from "../viewer/address.ts";
+import { ChannelPanel } from "../viewer/channel-panel.tsx";
+import { JobPanel } from "../viewer/job-panel.tsx";
 import { Lookups } from "../viewer/lookups.ts";
 import { Shown } from "../viewer/shown.tsx";
 import { StoredSource } from "../viewer/sources.ts";
@@ -32,7 +34,7 @@ export default function ViewerPage({ id }: { id: string }) {
     return found;
   }, settled ? 0 : 1000);
   const known = capture.data.value;
-  if (known?.status === "done" && known.channels.length > 0) return <Stored key={id} capture={known} onChanged={() => capture.reload()} />;
+  if (known?.status === "done" && known.channels.length > 0) return <Stored key={`${id} ${known.channels.map(({ label }) => label).join(" ")}`} capture={known} onChanged={() => capture.reload()} />;
   return (
     <main class="page">
       <Head title={known ? titleOf(known) : "Capture"} note={known && <Badge tone={STATES[known.status][1]}>{STATES[known.status][0]}</Badge>} />
@@ -72,7 +74,7 @@ function Stored({ capture, onChanged }: { capture: Capture; onChanged: () => Pro
     toast(capture.pinned ? "No longer pinned" : "Pinned: it is kept until this is taken back");
   });
   useEffect(() => {
-    const made = new Viewer(capture.id, new StoredSource(capture), new Lookups(capture), capture.trigger_sample ?? 0);
+    const made = new Viewer(capture.id, new StoredSource(capture), new Lookups(capture), capture.trigger_sample);
     made.markers.value = capture.markers ?? [];
     restore(made, query.peek(), usualDecoders(capture));
     open(made);
@@ -81,7 +83,12 @@ function Stored({ capture, onChanged }: { capture: Capture; onChanged: () => Pro
   if (!viewer) return <main class="page"><Head title={titleOf(capture)} /></main>;
   return (
     <>
-      <Shown viewer={viewer} title={titleOf(capture)} keepsAddress note={<><Badge tone="ok">Done</Badge><Ago iso={capture.created_at} />{capture.job && <a href={`/jobs/${capture.job.id}`}>of a job</a>}</>} actions={
+      <Shown viewer={viewer} title={titleOf(capture)} keepsAddress panels={
+        <>
+          {capture.job && <JobPanel viewer={viewer} job={capture.job.id} step={capture.job.step} />}
+          <ChannelPanel capture={capture.id} channels={capture.channels} onChanged={onChanged} />
+        </>
+      } note={<><Badge tone="ok">Done</Badge><Ago iso={capture.created_at} />{capture.job && <a href={`/jobs/${capture.job.id}`}>of a job</a>}</>} actions={
         <>
           <Button icon="pin" label={capture.pinned ? "Pinned" : "Pin"} hidden pressed={capture.pinned} busy={pinning.busy.value} onClick={() => void pinning.run()} />
           <Button icon="trash" label="Delete" hidden disabled={capture.pinned} title={capture.pinned ? "Pinned captures are kept" : "Delete"} onClick={() => (removing.value = true)} />

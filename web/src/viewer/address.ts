@@ -3,6 +3,9 @@ import { zoom } from "../model/axis.ts";
 import { decodingText, parseDecoding } from "../model/decoding.ts";
 import type { Viewer } from "./viewer.ts";
 
+/** Longer rules are not put into the address: some programs cut it off. */
+const RULES_MAX = 1500;
+
 /** Members of the query; reading it subscribes to all that they say. */
 export function addressOf(viewer: Viewer): Readonly<Record<string, string | readonly string[] | undefined>> {
   const { from, to } = viewer.view.value;
@@ -15,6 +18,10 @@ export function addressOf(viewer: Viewer): Readonly<Record<string, string | read
     a: text(a),
     b: text(b),
     lane: viewer.selected.value > 0 ? String(viewer.selected.value) : undefined,
+    rules: viewer.rules.value.length <= RULES_MAX ? viewer.rules.value : undefined,
+    find: viewer.sought.value,
+    golden: viewer.compareWith.value,
+    aside: viewer.showsAside.value ? undefined : "off",
     decoder: viewer.decoders.value.map(({ decoding }) => decodingText(decoding)),
   };
 }
@@ -29,5 +36,10 @@ export function restore(viewer: Viewer, asked: URLSearchParams, decoders: readon
   if (from !== undefined && to !== undefined && to > from) viewer.view.value = zoom({ from, to, samples: viewer.source.samples }, 0.5, 1);
   viewer.cursors.value = { ...(a === undefined ? {} : { a }), ...(b === undefined ? {} : { b }) };
   if (lane !== undefined && viewer.source.lanes[lane]) viewer.selected.value = lane;
+  viewer.rules.value = asked.get("rules") ?? "";
+  viewer.sought.value = asked.get("find") ?? "";
+  viewer.showsAside.value = asked.get("aside") !== "off";
+  const golden = asked.get("golden");
+  if (golden) viewer.compareWith.value = golden;
   for (const decoding of asked.has("decoder") ? asked.getAll("decoder") : decoders) viewer.addDecoder(parseDecoding(decoding));
 }

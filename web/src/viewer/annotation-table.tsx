@@ -2,10 +2,12 @@
 import { effect, useComputed, useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { duration, instant } from "../model/axis.ts";
+import { Check } from "../ui/field.tsx";
 import { Rows, type RowsHandle } from "../ui/rows.tsx";
 import { Search } from "../ui/search.tsx";
 import { Tabs } from "../ui/tabs.tsx";
 import { count } from "../ui/time.ts";
+import { Conversation, canTalk } from "./conversation.tsx";
 import type { Viewer } from "./viewer.ts";
 
 /** The view may move so long before the table follows. */
@@ -13,22 +15,26 @@ const FOLLOW_MS = 80;
 
 /** The annotations in words, in step with the view: the text alternative of the canvas, too. */
 export function AnnotationTable({ viewer }: { viewer: Viewer }) {
-  const [chosen, needle, inStep] = [useSignal(0), useSignal(""), useSignal(true)];
+  const [chosen, needle, inStep, asBytes] = [useSignal<string | undefined>(undefined), useSignal(""), useSignal(true), useSignal(false)];
   const handle = useRef<RowsHandle>(null);
   const rows = viewer.rows.value;
-  const at = Math.min(chosen.value, rows.length - 1);
-  // Computed, so that moving the view draws this again only where other annotations are seen.
-  const seen = useComputed(() => {
+  const talking = viewer.decoders.value.filter(canTalk);
+  const talk = talking.find(({ key }) => key === chosen.value);
+  // What decoders say comes before what is known besides.
+  const at = useComputed(() => {
     const all = viewer.rows.value;
-    return (viewer.edition.value, all[Math.min(chosen.value, all.length - 1)]?.seen(viewer.view.value));
+    const first = all.findIndex((row) => !viewer.aside.value.includes(row));
+    return Math.min(Number(chosen.value ?? Math.max(0, first)) || 0, all.length - 1);
   });
+  // Computed, so that moving the view draws this again only where other annotations are seen.
+  const seen = useComputed(() => (viewer.edition.value, viewer.rows.value[at.value]?.seen(viewer.view.value)));
   const said = seen.value;
   const edition = viewer.edition.value;
   const found = useMemo(() => (said && needle.value ? said.search(needle.value) : undefined), [said, needle.value, said?.length]);
   const rate = viewer.source.rate;
 
   useEffect(() => {
-    if (!inStep.value || !said) return;
+    if (!inStep.value || !said || talk) return;
     let timer = 0;
     const stop = effect(() => {
       const { from } = viewer.view.value;
@@ -42,7 +48,7 @@ export function AnnotationTable({ viewer }: { viewer: Viewer }) {
       stop();
       clearTimeout(timer);
     };
-  }, [viewer, said, inStep.value, found]);
+  }, [viewer, said, inStep.value, found, talk]);
 
   if (!said) return <section class="annotations empty-table" aria-label="Annotations"><p class="small">Add a decoder to see here what was on the wire.</p></section>;
   const indexOf = (row: number): number => (found ? found[row]! : row);
@@ -50,10 +56,15 @@ export function AnnotationTable({ viewer }: { viewer: Viewer }) {
   return (
     <section class="annotations" aria-label="Annotations">
       <div class="bar">
-        <Tabs label="Decoders" tabs={rows.map(({ name, annotations }, i) => ({ id: `${i}`, name, note: count(annotations.length) }))} current={`${at}`} onChoose={(i) => (chosen.value = Number(i))} />
-        <Search label="Search annotations" value={needle.value} onInput={(text) => (needle.value = text)} note={found && `${count(found.length)} found`} />
-        <label class="check"><input type="checkbox" checked={inStep.value} onChange={() => (inStep.value = !inStep.value)} /> Follow the view</label>
+        <Tabs label="Decoders" current={talk ? talk.key : `${at.value}`} onChoose={(id) => (chosen.value = id)} tabs={[
+          ...rows.map(({ name, annotations }, i) => ({ id: `${i}`, name, note: count(annotations.length) })),
+          ...talking.map(({ key }) => ({ id: key, name: "Conversation" })),
+        ]} />
+        <Search label="Search annotations" value={needle.value} onInput={(text) => (needle.value = text)} note={found && !talk && `${count(found.length)} found`} />
+        {talk && <Check label="Bytes" on={asBytes.value} onChange={(on) => (asBytes.value = on)} />}
+        <Check label="Follow the view" on={inStep.value} onChange={(on) => (inStep.value = on)} />
       </div>
+      {talk ? <Conversation viewer={viewer} decoder={talk} needle={needle.value} asBytes={asBytes.value} inStep={inStep.value} edition={edition} /> : <>
       <div class="line header" aria-hidden="true"><span>Time</span><span>Duration</span><span>Kind</span><span>Text</span></div>
       <Rows count={found ? found.length : said.length} rowHeight={24} label="Annotations" role="grid" handle={handle} edition={edition} onOpen={open} render={(row, id, isChosen) => {
         const index = indexOf(row);
@@ -67,7 +78,7 @@ export function AnnotationTable({ viewer }: { viewer: Viewer }) {
             <span role="gridcell">{text}</span>
           </div>
         );
-      }} />
+      }} /></>}
     </section>
   );
 }

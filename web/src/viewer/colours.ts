@@ -8,9 +8,13 @@ export interface Colours {
   readonly quiet: string;
   readonly cursor: string;
   readonly accent: string;
+  readonly good: string;
+  readonly bad: string;
   readonly ground: Colour;
   readonly grid: Colour;
   readonly lanes: readonly Ink[];
+  /** Of a capture that is laid over this one. */
+  readonly golden: Ink;
   readonly kinds: Readonly<Record<string, Ink>>;
 }
 
@@ -26,8 +30,11 @@ export function coloursOf(element: Element): Colours {
     quiet: of("text-quiet"),
     cursor: of("cursor"),
     accent: of("accent"),
+    good: of("ok"),
+    bad: of("bad"),
     ground,
     grid: colourOf(of("wave-line")),
+    golden: ink("text"),
     lanes: Array.from({ length: 8 }, (_, i) => ink(`lane-${i}`)),
     kinds: { address: ink("kind-address"), data: ink("kind-data"), ack: ink("kind-ack"), bad: ink("kind-bad"), edge: ink("kind-edge") },
   };
@@ -35,8 +42,8 @@ export function coloursOf(element: Element): Colours {
 
 /** Kinds of annotations that mean the same have the same colour. */
 export function kindOf(kind: string): string {
-  if (kind.startsWith("address")) return "address";
+  if (kind.startsWith("address") || kind === "step" || kind === "select") return "address";
   if (kind === "nack" || /warning|error|break/.test(kind)) return "bad";
-  if (kind === "ack") return "ack";
+  if (kind === "ack" || kind === "rail") return "ack";
   return kind === "start" || kind === "stop" || kind === "repeat-start" ? "edge" : "data";
 }

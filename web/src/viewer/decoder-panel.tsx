@@ -11,17 +11,19 @@ import type { Viewer } from "./viewer.ts";
 
 export function DecoderPanel({ viewer }: { viewer: Viewer }) {
   const [open, show] = useState(false);
+  const [changed, change] = useState<Decoder | undefined>();
   return (
     <section class="panel" aria-label="Decoders">
       <h2>Decoders <Button icon="plus" label="Add decoder" hidden expanded={open} onClick={() => show(!open)} /></h2>
-      {viewer.decoders.value.map((decoder) => <One key={decoder.key} decoder={decoder} onRemove={() => viewer.removeDecoder(decoder)} />)}
+      {viewer.decoders.value.map((decoder) => <One key={decoder.key} decoder={decoder} onChange={() => change(changed === decoder ? undefined : decoder)} onRemove={() => viewer.removeDecoder(decoder)} />)}
+      {changed && viewer.decoders.value.includes(changed) && <Add key={changed.key} viewer={viewer} instead={changed} onAdded={() => change(undefined)} />}
       {viewer.decoders.value.length === 0 && !open && <p class="small">None yet.</p>}
       {open && <Add viewer={viewer} onAdded={() => show(false)} />}
     </section>
   );
 }
 
-function One({ decoder, onRemove }: { decoder: Decoder; onRemove: () => void }) {
+function One({ decoder, onChange, onRemove }: { decoder: Decoder; onChange: () => void; onRemove: () => void }) {
   const { channels, options } = decoder.decoding;
   const pairs = [...Object.entries(channels).map(([role, name]) => `${role.toUpperCase()} ${name}`), ...Object.entries(options).map(([name, value]) => `${name.replaceAll("_", " ")} ${value}`)];
   const state = decoder.state.value;
@@ -31,41 +33,58 @@ function One({ decoder, onRemove }: { decoder: Decoder; onRemove: () => void }) 
       <span class="small">{pairs.join(" · ")}</span>
       {state === "reading" && <span class="spinner" role="status" aria-label="Reading" />}
       <span class="number">{state === "failed" ? "failed" : count(decoder.rows.value.reduce((sum, { annotations }) => sum + annotations.length, 0))}</span>
+      <button type="button" class="quiet" aria-label={`Change ${decoder.name}`} title="Change its channels and options" onClick={onChange}><Icon name="edit" /></button>
       <button type="button" class="quiet" aria-label={`Remove ${decoder.name}`} onClick={onRemove}><Icon name="cross" /></button>
       {decoder.message.value && <p class={state === "failed" ? "fault" : "small"}>{decoder.message.value}</p>}
     </div>
   );
 }
 
-function Add({ viewer, onAdded }: { viewer: Viewer; onAdded: () => void }) {
+/** What of any decoder may be set besides its own options; docs/captures.md, "Decode". */
+const COMMON: readonly { readonly id: string; readonly text: string; readonly unit: string }[] = [{ id: "glitch", text: "Leave out pulses shorter than", unit: "ns" }];
+const THRESHOLD = [{ id: "threshold", text: "Analog lanes are high above", unit: "V" }, { id: "hysteresis", text: "Hysteresis", unit: "V" }] as const;
+
+/** Options that the API takes for something else under the same name. */
+const TAKEN: ReadonlySet<string> = new Set(["format"]);
+
+function Add({ viewer, instead, onAdded }: { viewer: Viewer; instead?: Decoder; onAdded: () => void }) {
   const decoders = useResource("decoders", allDecoders);
-  const protocol = useSignal("i2c");
+  const protocol = useSignal(instead?.decoding.protocol ?? "i2c");
   const [channels, options] = [useSignal<Readonly<Record<string, string>>>({}), useSignal<Readonly<Record<string, string>>>({})];
   const described = decoders.data.value?.find(({ id }) => id === protocol.value);
-  // An analog lane is read as logic through a threshold, which the server asks for.
-  const lanes = viewer.source.lanes.filter(({ kind }) => kind === "digital");
+  const { lanes } = viewer.source;
   useEffect(() => {
     if (!described) return;
-    channels.value = guessed(described, lanes.map(({ name }) => name));
-    options.value = {};
+    const isSame = instead?.decoding.protocol === described.id;
+    channels.value = isSame ? instead.decoding.channels : guessed(described, lanes.filter(({ kind }) => kind === "digital").map(({ name }) => name));
+    options.value = isSame ? instead.decoding.options : {};
   }, [described]);
   if (!described) return <p class="small">Reading what decoders there are…</p>;
   const wanted = (given: Readonly<Record<string, string>>): Record<string, string> => Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ""));
+  const set = (id: string, value: string): void => void (options.value = { ...options.value, [id]: value });
+  const isAnalog = Object.values(channels.value).some((name) => lanes.find((lane) => lane.name === name)?.kind === "analog");
+  const own = described.options.filter(({ id }) => !TAKEN.has(id));
+  const isMissing = described.channels.some(({ id, required }) => required && !channels.value[id]) || Object.keys(wanted(channels.value)).length === 0;
   return (
     <form class="stack" onSubmit={(event) => {
       event.preventDefault();
-      viewer.addDecoder({ protocol: protocol.value, channels: wanted(channels.value), options: wanted(options.value) });
+      viewer.addDecoder({ protocol: protocol.value, channels: wanted(channels.value), options: wanted(options.value) }, instead);
       onAdded();
     }}>
       <Choice label="Protocol" value={protocol.value} onChange={(id) => (protocol.value = id)} options={decoders.data.value!.map(({ id, name }) => ({ value: id, name }))} />
       {described.channels.map(({ id, name, required }) => (
         <Choice key={id} label={name} required={required} value={channels.value[id] ?? ""} onChange={(lane) => (channels.value = { ...channels.value, [id]: lane })} options={[{ value: "", name: required ? "Choose" : "None" }, ...lanes.map((lane) => ({ value: lane.name, name: lane.name }))]} />
       ))}
-      <details>
+      {isAnalog && THRESHOLD.map(({ id, text, unit }) => <Field key={id} label={text} unit={unit} type="number" step="any" required={id === "threshold"} value={options.value[id] ?? ""} onInput={(value) => set(id, value)} />)}
+      {described.id === "uart" && <Setting option={own.find(({ id }) => id === "baudrate")!} value={options.value["baudrate"] ?? ""} onChange={(value) => set("baudrate", value)} />}
+      <details open={instead !== undefined}>
         <summary>Options</summary>
-        <div class="stack">{described.options.map((option) => <Setting key={option.id} option={option} value={options.value[option.id] ?? ""} onChange={(value) => (options.value = { ...options.value, [option.id]: value })} />)}</div>
+        <div class="stack">
+          {own.filter(({ id }) => id !== "baudrate").map((option) => <Setting key={option.id} option={option} value={options.value[option.id] ?? ""} onChange={(value) => set(option.id, value)} />)}
+          {COMMON.map(({ id, text, unit }) => <Field key={id} label={text} unit={unit} type="number" min={0} value={options.value[id] ?? ""} onInput={(value) => set(id, value)} />)}
+        </div>
       </details>
-      <Submit label="Add" busy={false} />
+      <Submit label={instead ? "Change" : "Add"} busy={false} disabled={isMissing} />
     </form>
   );
 }

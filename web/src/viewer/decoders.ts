@@ -127,9 +127,9 @@ export class Decoder {
     if (total <= SEEN_MAX) {
       for (const { id } of rows) said.set(id, new Annotations());
       for await (const batch of decode(capture, this.decoding, this.#wanted, signal, { from, to, limit: SEEN_MAX }))
-        for (const { start, end, class: kind, text } of batch) {
+        for (const { start, end, class: kind, text, value } of batch) {
           const into = said.get(this.#rowOf(kind).id);
-          if (into instanceof Annotations) into.add({ start, end, kind, text });
+          if (into instanceof Annotations) into.add({ start, end, kind, text: withCharacter(kind, text, value) });
         }
     } else {
       for (const { id } of rows) said.set(id, { from, to, counts: this.#sum(id, counts) });
@@ -158,7 +158,7 @@ export class Decoder {
       this.#shown = one.rows.filter(({ id }) => !id.endsWith("bits"));
       let [last, events, start] = [performance.now(), 0, 0];
       for await (const batch of decode(capture, this.decoding, this.#wanted, this.#stop.signal, { limit: EVENTS_MAX })) {
-        for (const { start: at, end, class: kind, text } of batch) this.#rowOf(kind).annotations.add({ start: at, end, kind, text });
+        for (const { start: at, end, class: kind, text, value } of batch) this.#rowOf(kind).annotations.add({ start: at, end, kind, text: withCharacter(kind, text, value) });
         start = batch.at(-1)?.start ?? start;
         events += batch.length;
         if (performance.now() - last < SHOWN_EVERY_MS) continue;
@@ -178,7 +178,6 @@ export class Decoder {
     changed();
   }
 
-
   #rowOf(kind: string): Row {
     const shown = this.#shown;
     const known = this.#byClass.get(kind);
@@ -194,4 +193,9 @@ export class Decoder {
     this.#byClass.set(kind, row);
     return row;
   }
+}
+
+/** `49 I`: a byte of a serial line is mostly a character. */
+function withCharacter(kind: string, text: string, value: number | undefined): string {
+  return /^[rt]x-data$/.test(kind) && value !== undefined && value > 0x20 && value < 0x7f ? `${text} ${String.fromCharCode(value)}` : text;
 }

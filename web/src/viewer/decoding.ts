@@ -7,6 +7,7 @@ export interface Said {
   readonly end: number;
   readonly class: string;
   readonly text: string;
+  readonly value?: number;
 }
 
 /** So many events of a decoder are kept in the page. */

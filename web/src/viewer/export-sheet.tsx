@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { url } from "../api/client.ts";
 import { duration } from "../model/axis.ts";
-import { Choice } from "../ui/field.tsx";
+import { Check, Choice } from "../ui/field.tsx";
 import { Sheet } from "../ui/sheet.tsx";
 import type { Viewer } from "./viewer.ts";
 
@@ -18,6 +18,7 @@ const FORMATS = [
 export function ExportSheet({ viewer, onClose }: { viewer: Viewer; onClose: () => void }) {
   const format = useSignal<string>("sr");
   const range = useSignal("all");
+  const left = useSignal<ReadonlySet<number>>(new Set());
   const { from, to, samples } = viewer.view.value;
   const { a, b } = viewer.cursors.value;
   const ranges: Record<string, readonly [from: number, to: number] | undefined> = {
@@ -26,7 +27,14 @@ export function ExportSheet({ viewer, onClose }: { viewer: Viewer; onClose: () =
     cursors: a !== undefined && b !== undefined && a !== b ? [Math.min(a, b), Math.max(a, b)] : undefined,
   };
   const [first, behind] = ranges[range.value] ?? [0, samples];
-  const query = { format: format.value, ...(first > 0 ? { from: first } : {}), ...(behind < samples ? { to: behind } : {}) };
+  const { lanes } = viewer.source;
+  const chosen = lanes.filter((_, i) => !left.value.has(i)).map(({ name, note }) => note ?? name);
+  const turn = (lane: number): void => {
+    const next = new Set(left.value);
+    if (!next.delete(lane)) next.add(lane);
+    left.value = next;
+  };
+  const query = { format: format.value, ...(left.value.size > 0 ? { channels: chosen.join(",") } : {}), ...(first > 0 ? { from: first } : {}), ...(behind < samples ? { to: behind } : {}) };
   const long = (one: readonly [number, number] | undefined): string => (one ? `, ${duration((one[1] - one[0]) / viewer.source.rate)}` : "");
   return (
     <Sheet title="Export" onClose={onClose}>
@@ -37,7 +45,13 @@ export function ExportSheet({ viewer, onClose }: { viewer: Viewer; onClose: () =
           { value: "seen", name: `What is seen${long(ranges["seen"])}` },
           { value: "cursors", name: `Between the cursors${long(ranges["cursors"])}`, disabled: !ranges["cursors"] },
         ]} />
-        <div class="sheet-end"><a class="button main" href={url("GET /capture/{id}/export", { id: viewer.capture }, query)} download onClick={onClose}>Download</a></div>
+        {lanes.length > 1 && (
+          <fieldset class="lanes">
+            <legend>Channels <span class="small">{left.value.size === 0 ? "all of them" : `${chosen.length} of ${lanes.length}`}</span></legend>
+            {lanes.map(({ name }, i) => <Check key={i} label={name} on={!left.value.has(i)} onChange={() => turn(i)} />)}
+          </fieldset>
+        )}
+        <div class="sheet-end">{chosen.length > 0 ? <a class="button main" href={url("GET /capture/{id}/export", { id: viewer.capture }, query)} download onClick={onClose}>Download</a> : <p class="fault">Choose a channel.</p>}</div>
       </div>
     </Sheet>
   );

@@ -1,6 +1,6 @@
 // Search in the whole capture: a query in words, its places in the plot and as a list.
 import { useSignal } from "@preact/signals";
-import { useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { useAction } from "../api/action.ts";
 import { instant } from "../model/axis.ts";
 import { Button } from "../ui/button.tsx";
@@ -17,19 +17,27 @@ const LISTED_MAX = 200;
 const EXAMPLES = ["rising edge on LA1", "pulse on LA1 shorter than 1 us", "no edge on LA1 for 10 ms", "i2c nack", "bytes 55 ?? 01 on uart"];
 
 export function FindPanel({ viewer, lookups }: { viewer: Viewer; lookups: Lookups }) {
-  const words = useSignal("");
+  const words = useSignal(viewer.sought.peek());
   const found = useSignal<{ readonly results: readonly { from: number; to: number; text: string }[]; readonly more: boolean } | undefined>(undefined);
   const at = useSignal(-1);
   const stop = useRef(new AbortController());
   const finding = useAction(async () => {
     stop.current.abort();
     stop.current = new AbortController();
+    viewer.sought.value = words.peek().trim();
     const { results, next } = await lookups.search(words.peek(), 0, PLACES_MAX, stop.current.signal);
     found.value = { results, more: next !== undefined && next !== null };
     viewer.places.value = results;
     at.value = -1;
-    if (results.length > 0) show(0);
+    if (results.length > 0 && moves.current) show(0);
+    moves.current = true;
   });
+  // What a link searched for is found again, at the view that it shows.
+  const moves = useRef(words.peek() === "");
+  useEffect(() => {
+    if (words.peek()) void finding.run();
+    return () => stop.current.abort();
+  }, [viewer]);
   const show = (index: number): void => {
     const results = found.peek()?.results ?? [];
     at.value = (index + results.length) % results.length;
@@ -39,6 +47,7 @@ export function FindPanel({ viewer, lookups }: { viewer: Viewer; lookups: Lookup
   const clear = (): void => {
     found.value = undefined;
     viewer.places.value = [];
+    viewer.sought.value = "";
   };
   const known = found.value;
   return (

@@ -1,9 +1,9 @@
 // Draws a viewer on two canvases: waves below, and above them what follows the pointer, so that moving it draws no wave.
-import { type Ticks, duration, frequency, ticks, toSample, toX } from "../model/axis.ts";
+import { type Ticks, type View, ticks, toSample, toX } from "../model/axis.ts";
 import type { Annotations, Block } from "../model/annotations.ts";
-import { pulseAt } from "../model/edges.ts";
 import { type Ink, Pixels } from "../model/pixels.ts";
-import { analogColumns, digitalColumns } from "../model/tiles.ts";
+import { pulseAt, pulseText } from "../model/pulse.ts";
+import { type Piece, analogColumns, digitalColumns } from "../model/tiles.ts";
 import { type Colours, coloursOf, kindOf } from "./colours.ts";
 import { RULER, type Viewer } from "./viewer.ts";
 
@@ -42,6 +42,7 @@ export class Painter {
   #min = new Float32Array(0);
   #max = new Float32Array(0);
   #ranges = new Map<number, readonly [number, number]>();
+  #levelsBelow = new Uint8Array(0);
 
   constructor(viewer: Viewer, waves: HTMLCanvasElement, over: HTMLCanvasElement) {
     this.#viewer = viewer;
@@ -74,6 +75,7 @@ export class Painter {
     this.#levels = this.#viewer.source.lanes.map(() => new Uint8Array(this.#width));
     this.#min = new Float32Array(this.#width);
     this.#max = new Float32Array(this.#width);
+    this.#levelsBelow = new Uint8Array(this.#width);
     this.due(true);
   }
 
@@ -106,13 +108,16 @@ export class Painter {
     const times = ticks({ ...view, from: view.from - zero, to: view.to - zero }, source.rate, this.#width / this.#ratio);
     const written = this.#viewer.rows.peek().map((row) => ({ all: row.blocks(view, this.#width, 3 * this.#ratio), said: row.seen(view) }));
     this.#drawGrid(times, [...rows, ...lanes]);
+    const below = this.#below(view);
     source.lanes.forEach((lane, i) => {
       const ink = this.#colours.lanes[i % 8]!;
       if (lane.kind === "digital") {
         digitalColumns(pieces, i, view, this.#levels[i]!);
         const { high, low } = this.#levelRows(lanes[i]!);
         this.#pixels.digital(this.#levels[i]!, high, low, Math.max(1, Math.round(this.#ratio)), ink);
+        if (below) this.#drawOther(below, i, lanes[i]!);
       } else {
+        if (below) this.#drawOtherAnalog(below, i, lanes[i]!);
         analogColumns(pieces, i, view, this.#min, this.#max);
         this.#drawAnalog(i, lanes[i]!, ink);
       }
@@ -123,6 +128,44 @@ export class Painter {
     this.#writeTicks(times);
     source.lanes.forEach((lane, i) => lane.kind === "analog" && this.#writeRange(i, lanes[i]!, lane.unit));
     written.forEach(({ all, said }, i) => this.#writeBlocks(all, said, rows[i]!));
+  }
+
+  /** The tiles of the capture that this one is compared with. */
+  #below(view: View): { readonly pieces: readonly Piece[]; readonly view: View } | undefined {
+    const golden = this.#viewer.golden.peek();
+    if (!golden) return undefined;
+    const seen = golden.viewBelow(view, this.#viewer.columns);
+    return { pieces: golden.viewer.pieces(), view: seen };
+  }
+
+  /** The other capture's level as a line in the middle of the lane, and red strips along it where the two differ. */
+  #drawOther({ pieces, view }: { readonly pieces: readonly Piece[]; readonly view: View }, lane: number, { top, height }: Place): void {
+    const at = this.#viewer.golden.peek()!.lanes[lane];
+    if (at === undefined) return;
+    const r = this.#ratio;
+    const [here, there] = [this.#levels[lane]!, this.#levelsBelow];
+    digitalColumns(pieces, at, view, there);
+    const isKnown = (level: number): boolean => level !== 0;
+    for (let from = 0; from < there.length; ) {
+      const differs = here[from] !== there[from] && isKnown(here[from]!) && isKnown(there[from]!);
+      let to = from + 1;
+      while (to < there.length && here[to] === here[from] && there[to] === there[from]) to++;
+      if (differs) for (const y of [top + 1, top + height - 4]) this.#pixels.rect(from, y * r, to - from, 3 * r, this.#colours.kinds["bad"]!.line);
+      from = to;
+    }
+    const inset = height / 3;
+    this.#pixels.outline(there, Math.round((top + inset) * r), Math.round((top + height - inset) * r), Math.max(1, Math.round(r)), this.#colours.golden);
+  }
+
+  #drawOtherAnalog({ pieces, view }: { readonly pieces: readonly Piece[]; readonly view: View }, lane: number, place: Place): void {
+    const at = this.#viewer.golden.peek()!.lanes[lane];
+    if (at === undefined) return;
+    const [min, max] = [this.#min, this.#max];
+    this.#min = new Float32Array(this.#width);
+    this.#max = new Float32Array(this.#width);
+    analogColumns(pieces, at, view, this.#min, this.#max);
+    this.#drawAnalog(lane, place, this.#colours.golden);
+    [this.#min, this.#max] = [min, max];
   }
 
   #levelRows({ top, height }: Place): { readonly high: number; readonly low: number } {
@@ -231,6 +274,8 @@ export class Painter {
     c.textBaseline = "middle";
     c.font = this.#font(11, 500);
     this.#drawPlaces(c);
+    this.#drawJudged(c);
+    this.#drawTrigger(c);
     this.#drawMarkers(c);
     const { a, b } = this.#viewer.cursors.peek();
     const at = { a: a === undefined ? NaN : toX(view, a, this.#width), b: b === undefined ? NaN : toX(view, b, this.#width) };
@@ -258,6 +303,45 @@ export class Painter {
       c.fillRect(left, RULER * this.#ratio, behind - left, this.#height);
     }
     c.globalAlpha = 1;
+  }
+
+  /** Where rules were judged: a frame around the lane, red where one does not hold. */
+  #drawJudged(c: CanvasRenderingContext2D): void {
+    const r = this.#ratio;
+    const view = this.#viewer.view.peek();
+    const { lanes } = places(this.#viewer);
+    const all = this.#viewer.judged.peek();
+    const end = lanes.at(-1);
+    for (const { from, to, lane, isGood } of all) {
+      const [x, behind] = [toX(view, from, this.#width), toX(view, to, this.#width)];
+      if (behind < 0 || x > this.#width || !end) continue;
+      const { top, height } = (lane === undefined ? undefined : lanes[lane]) ?? { top: RULER, height: end.top + end.height - RULER };
+      const [left, wide] = [Math.max(-2 * r, x), Math.max(2 * r, Math.min(behind, this.#width + 2 * r) - Math.max(-2 * r, x))];
+      c.fillStyle = c.strokeStyle = isGood ? this.#colours.good : this.#colours.bad;
+      c.globalAlpha = 0.18;
+      c.fillRect(left, (top + 1) * r, wide, (height - 2) * r);
+      c.globalAlpha = 1;
+      c.lineWidth = Math.max(1, Math.round(r));
+      c.strokeRect(left, (top + 2) * r, wide, (height - 4) * r);
+    }
+    c.lineWidth = 1;
+  }
+
+  /** Time 0, where the trigger was met. */
+  #drawTrigger(c: CanvasRenderingContext2D): void {
+    if (!this.#viewer.isTriggered) return;
+    const r = this.#ratio;
+    const x = Math.round(toX(this.#viewer.view.peek(), this.#viewer.zero, this.#width));
+    if (x < -8 * r || x > this.#width + 8 * r) return;
+    c.fillStyle = this.#colours.text;
+    c.globalAlpha = 0.7;
+    for (let y = RULER * r; y < this.#height; y += 8 * r) c.fillRect(x, y, Math.max(1, Math.round(r)), 4 * r);
+    c.globalAlpha = 1;
+    c.beginPath();
+    c.moveTo(x - 5 * r, (RULER - 8) * r);
+    c.lineTo(x + 5 * r, (RULER - 8) * r);
+    c.lineTo(x, RULER * r);
+    c.fill();
   }
 
   /** Flags below the ruler, with their notes as far as they fit. */
@@ -301,16 +385,20 @@ export class Painter {
     c.globalAlpha = 0.5;
     c.fillRect(x, RULER * r, 1, this.#height);
     c.globalAlpha = 1;
-    const place = places(this.#viewer).lanes[hover.lane];
+    const { lanes } = places(this.#viewer);
+    const place = lanes[hover.lane];
     const levels = this.#levels[hover.lane];
     const pulse = levels && place ? pulseAt(levels, Math.min(levels.length - 1, Math.max(0, x))) : undefined;
     if (!pulse || !place || pulse.to - pulse.from < 12 * r) return;
-    const seconds = (toSample(view, pulse.to, this.#width) - toSample(view, pulse.from, this.#width)) / this.#viewer.source.rate;
+    const rate = this.#viewer.source.rate;
+    const long = (end: number): number => (toSample(view, end, this.#width) - toSample(view, pulse.from, this.#width)) / rate;
     const y = Math.round((place.top + place.height / 2) * r);
     c.fillStyle = this.#colours.text;
-    c.fillRect(pulse.from, y, pulse.to - pulse.from, 1);
-    for (const end of [pulse.from, pulse.to - 1]) c.fillRect(end, y - 3 * r, 1, 7 * r);
-    this.#label(c, `${this.#viewer.level > 0 ? "≈ " : ""}${duration(seconds)} · ${frequency(1 / seconds)}`, (pulse.from + pulse.to) / 2, y);
+    c.fillRect(pulse.from, y, (pulse.period ?? pulse.to) - pulse.from, 1);
+    for (const end of [pulse.from, pulse.to - 1, ...(pulse.period ? [pulse.period - 1] : [])]) c.fillRect(end, y - 3 * r, 1, 7 * r);
+    const isExact = this.#viewer.level === 0 && this.#width >= (view.to - view.from) * 4;
+    const words = pulseText(isExact ? Math.round(long(pulse.to) * rate) / rate : long(pulse.to), pulse.period && (isExact ? Math.round(long(pulse.period) * rate) / rate : long(pulse.period)), pulse.isHigh, isExact);
+    this.#label(c, words, (pulse.from + pulse.to) / 2, (lanes.at(-1) === place ? place.top - 10 : place.top + place.height + 10) * r);
   }
 
   #label(c: CanvasRenderingContext2D, text: string, middle: number, y: number): void {

@@ -10,6 +10,7 @@ import { Head } from "../ui/head.tsx";
 import { Tabs } from "../ui/tabs.tsx";
 import { count } from "../ui/time.ts";
 import { AnnotationTable } from "./annotation-table.tsx";
+import { ComparePanel } from "./compare-panel.tsx";
 import { DecoderPanel } from "./decoder-panel.tsx";
 import { ExportSheet } from "./export-sheet.tsx";
 import { FindPanel } from "./find-panel.tsx";
@@ -19,14 +20,15 @@ import { Measurements } from "./measurements.tsx";
 import { Minimap } from "./minimap.tsx";
 import { Names } from "./names.tsx";
 import { Plot } from "./plot.tsx";
+import { RulesPanel } from "./rules-panel.tsx";
 import { addressOf } from "./address.ts";
 import type { Viewer } from "./viewer.ts";
 
 /** The address follows what is seen after so long. */
 const ADDRESS_MS = 250;
 
-/** `actions` and `note` are what a page knows beyond the samples. */
-export function Shown({ viewer, title, note, actions, keepsAddress }: { viewer: Viewer; title: string; note: ComponentChildren; actions?: ComponentChildren; keepsAddress: boolean }) {
+/** `actions`, `note` and `panels` are what a page knows beyond the samples. */
+export function Shown({ viewer, title, note, actions, panels, keepsAddress }: { viewer: Viewer; title: string; note: ComponentChildren; actions?: ComponentChildren; panels?: ComponentChildren; keepsAddress: boolean }) {
   const { source, lookups } = viewer;
   const [panel, turn] = useState<"table" | "measure">("table");
   const exporting = useSignal(false);
@@ -70,13 +72,16 @@ export function Shown({ viewer, title, note, actions, keepsAddress }: { viewer: 
         <div class="waves"><Names viewer={viewer} /><Plot viewer={viewer} onMarker={mark} /></div>
       </div>
       <div class="narrow-tabs">
-        <Tabs label="Below the waves" tabs={[{ id: "table", name: "Annotations" }, { id: "measure", name: "Measure, decode, search" }]} current={panel} onChoose={turn} />
+        <Tabs label="Below the waves" tabs={[{ id: "table", name: "Annotations" }, { id: "measure", name: "Measure, decode, judge" }]} current={panel} onChoose={turn} />
       </div>
       <aside class={panel === "measure" ? "side" : "side away"} aria-label="Measuring and decoding">
         <Measurements viewer={viewer} />
         {isStored && <DecoderPanel viewer={viewer} />}
         {lookups && <FindPanel viewer={viewer} lookups={lookups} />}
         {isStored && <MarkerPanel viewer={viewer} onAdd={() => (marking.value = Math.round(viewer.cursors.value.a ?? (viewer.view.value.from + viewer.view.value.to) / 2))} />}
+        {isStored && <RulesPanel viewer={viewer} />}
+        {isStored && <ComparePanel viewer={viewer} />}
+        {panels}
         <Keys />
       </aside>
       <div class={panel === "table" ? "below" : "below away"}><AnnotationTable viewer={viewer} /></div>

@@ -5,6 +5,7 @@ import { type Decoding, decodingText } from "../model/decoding.ts";
 import { exactEdge, nearestEdge } from "../model/edges.ts";
 import { type Piece, type Tile, TileCache, type TileSource, levelFor, piecesFor, tileSpan, tilesIn, topLevel } from "../model/tiles.ts";
 import { Decoder, type Row } from "./decoders.ts";
+import type { Golden } from "./golden.ts";
 import type { Lookups } from "./lookups.ts";
 
 const CACHE_BYTES = 64 * 1024 * 1024;
@@ -30,23 +31,46 @@ export interface Marker {
   readonly note: string;
 }
 
+/** A place that a rule was judged at. */
+export interface Judged {
+  readonly from: number;
+  readonly to: number;
+  /** Of all lanes when it is left out. */
+  readonly lane: number | undefined;
+  readonly isGood: boolean;
+}
+
 export class Viewer {
   readonly source: TileSource;
   readonly capture: string;
   /** What the server knows of a stored capture; a live one has none of it yet. */
   readonly lookups: Lookups | undefined;
-  /** The sample of time 0: where the trigger was met. */
+  /** The sample of time 0: where the trigger was met, or else the first one. */
   readonly zero: number;
+  readonly isTriggered: boolean;
   readonly view = signal<View>(whole(1));
   readonly cursors = signal<Cursors>({});
   readonly hover = signal<{ readonly sample: number; readonly lane: number } | undefined>(undefined);
   readonly selected = signal(0);
   readonly decoders = signal<readonly Decoder[]>([]);
-  /** What decoders say, from top to bottom. */
-  readonly rows = computed<readonly Row[]>(() => this.decoders.value.flatMap((decoder) => decoder.rows.value));
+  /** What is known besides of the same time: steps of the job, its serial line. */
+  readonly aside = signal<readonly Row[]>([]);
+  readonly showsAside = signal(true);
+  /** Annotations from top to bottom. */
+  readonly rows = computed<readonly Row[]>(() => [...(this.showsAside.value ? this.aside.value : []), ...this.decoders.value.flatMap((decoder) => decoder.rows.value)]);
   readonly markers = signal<readonly Marker[]>([]);
   /** Places that a search has found. */
   readonly places = signal<readonly { readonly from: number; readonly to: number }[]>([]);
+  /** Where rules do not hold, and where those that hold were looked at. */
+  readonly judged = computed<readonly Judged[]>(() => Object.values(this.#judged.value).flat());
+  /** The rules that it is judged by, as they are written. */
+  readonly rules = signal("");
+  /** What is searched for in it. */
+  readonly sought = signal("");
+  /** Another capture that is laid over this one. */
+  readonly golden = signal<Golden | undefined>(undefined);
+  /** The id of the capture to lay over this one; "" for none. */
+  readonly compareWith = signal("");
   /** Grows when tiles or annotations arrive. */
   readonly edition = signal(0);
   /** Columns of the canvas, in device pixels. */
@@ -54,16 +78,18 @@ export class Viewer {
   /** What the waves may take, in CSS pixels; few lanes become taller. */
   readonly room = signal(0);
 
+  #judged = signal<Readonly<Record<string, readonly Judged[]>>>({});
   #cache = new TileCache(CACHE_BYTES);
   #loads = new Map<string, AbortController>();
   #stop = new AbortController();
   #timer = 0;
 
-  constructor(capture: string, source: TileSource, lookups?: Lookups, zero = 0) {
+  constructor(capture: string, source: TileSource, lookups?: Lookups, trigger?: number | null) {
     this.capture = capture;
     this.source = source;
     this.lookups = lookups;
-    this.zero = zero;
+    this.zero = trigger ?? 0;
+    this.isTriggered = typeof trigger === "number";
     this.view.value = whole(source.samples);
   }
 
@@ -72,6 +98,7 @@ export class Viewer {
     this.#stop.abort();
     for (const load of this.#loads.values()) load.abort();
     for (const decoder of this.decoders.peek()) decoder.close();
+    this.golden.peek()?.close();
   }
 
   laneHeight(kind: "digital" | "analog" | "decoder"): number {
@@ -215,12 +242,33 @@ export class Viewer {
     return undefined;
   }
 
-  addDecoder(decoding: Decoding): void {
+  /** Marks what `who` has judged, in place of what it marked before. */
+  judge(who: string, places: readonly Judged[]): void {
+    this.#judged.value = { ...this.#judged.peek(), [who]: places };
+  }
+
+  /** The lane of a channel, by its name or label. */
+  laneOf(channel: string): number | undefined {
+    const at = this.source.lanes.findIndex(({ name, note }) => note === channel || name === channel);
+    return at < 0 ? undefined : at;
+  }
+
+  /** `instead` of another one, whose place it takes. */
+  addDecoder(decoding: Decoding, instead?: Decoder): void {
     const name = decodingText(decoding);
     if (this.decoders.peek().some(({ key }) => key === name)) return;
     const decoder = new Decoder(decoding);
-    this.decoders.value = [...this.decoders.peek(), decoder];
+    const all = this.decoders.peek();
+    this.decoders.value = instead ? all.map((one) => (one === instead ? decoder : one)) : [...all, decoder];
+    instead?.close();
     void decoder.read(this.capture, () => this.edition.value++);
+  }
+
+  /** Lays another capture over this one, or none. */
+  compare(golden: Golden | undefined): void {
+    this.golden.peek()?.close();
+    this.golden.value = golden;
+    golden?.follow(() => void (this.edition.value = this.edition.peek() + 1));
   }
 
   removeDecoder(decoder: Decoder): void {

@@ -1,0 +1,61 @@
+// A good capture laid over this one, and the first edges that differ, as the server judges them.
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { type Failure, call, failureOf } from "../api/client.ts";
+import { useResource } from "../api/resource.ts";
+import { Button } from "../ui/button.tsx";
+import { Choice, Field } from "../ui/field.tsx";
+import { Trouble } from "../ui/states.tsx";
+import { readGolden } from "./golden.ts";
+import { type Verdicts, judge } from "./judging.ts";
+import { VerdictList } from "./verdict-list.tsx";
+import type { Viewer } from "./viewer.ts";
+
+export function ComparePanel({ viewer }: { viewer: Viewer }) {
+  const id = viewer.compareWith.value;
+  const failure = useSignal<Failure | undefined>(undefined);
+  const [open, within] = [useSignal(false), useSignal("")];
+  const verdicts = useSignal<Verdicts | undefined>(undefined);
+  const { value: golden } = viewer.golden;
+  useEffect(() => {
+    failure.value = verdicts.value = undefined;
+    viewer.judge("golden", []);
+    if (viewer.golden.peek()?.id !== id) viewer.compare(undefined);
+    if (id === "") return;
+    const stop = new AbortController();
+    const work = async (): Promise<void> => {
+      if (viewer.golden.peek()?.id !== id) {
+        const made = await readGolden(id, viewer);
+        if (stop.signal.aborted) return made.close();
+        viewer.compare(made);
+      }
+      const time = within.value.trim() === "" ? {} : { time: within.value.trim() };
+      verdicts.value = await judge(viewer, "golden", { version: 1, rules: [{ name: "as in the good capture", golden: { capture: id, ...time } }] }, stop.signal);
+    };
+    work().catch((error: unknown) => {
+      if (!stop.signal.aborted) failure.value = failureOf(error);
+    });
+    return () => stop.abort();
+  }, [viewer, id, within.value]);
+  return (
+    <section class="panel" aria-label="Compare">
+      <h2>Compare {id ? <Button icon="cross" label="Stop comparing" hidden onClick={() => (viewer.compareWith.value = "")} /> : <Button icon="layers" label="Compare with a good capture" hidden expanded={open.value} onClick={() => (open.value = !open.value)} />}</h2>
+      {!id && !open.value && <p class="small">Lay a good capture over this one, and see where they differ.</p>}
+      {!id && open.value && <Pick viewer={viewer} />}
+      {id && <p class="small">{golden ? <>The line in the middle of each lane is <a href={`/captures/${golden.id}`}>{golden.name}</a>. Red: they differ.</> : failure.value ? null : "Reading it…"}</p>}
+      {failure.value && <Trouble failure={failure.value} />}
+      {verdicts.value && <VerdictList viewer={viewer} verdicts={verdicts.value} />}
+      {id && golden && <Field label="Edges may be off by" value={within.value} placeholder="1us" onInput={(next) => (within.value = next)} />}
+    </section>
+  );
+}
+
+/** Captures with a lane in common, the newest first. */
+function Pick({ viewer }: { viewer: Viewer }) {
+  const captures = useResource("captures to compare with", (signal) => call("GET /captures", { query: { limit: 100 } }, signal));
+  const list = captures.data.value?.captures;
+  if (!list) return captures.failure.value ? <Trouble failure={captures.failure.value} again={() => void captures.reload()} /> : <p class="small">Reading what captures there are…</p>;
+  const fits = list.filter(({ id, status, channels }) => id !== viewer.capture && status === "done" && channels.some(({ name }) => viewer.laneOf(name) !== undefined));
+  if (fits.length === 0) return <p class="small">No other capture has a channel of this one.</p>;
+  return <Choice label="Good capture" value="" onChange={(id) => (viewer.compareWith.value = id)} options={[{ value: "", name: "Choose" }, ...fits.map(({ id, name, kind, created_at }) => ({ value: id, name: `${(name || kind).replace(/^[0-9A-Z]{26} /, "")}, ${new Date(created_at).toLocaleString()}` }))]} />;
+}
