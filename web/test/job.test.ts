@@ -2,6 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Annotations } from "../src/model/annotations.ts";
 import { asHex, asText, conversation } from "../src/model/conversation.ts";
+import { HeldSource, JoinedSource } from "../src/model/joined.ts";
+import { parseJunit } from "../src/model/junit.ts";
+import { HIGH, LOW, STRETCHES, type TileSource } from "../src/model/tiles.ts";
 import { captureOf, parseTrace } from "../src/model/trace.ts";
 
 test("a trace has steps, captures, lines and rails on one axis", () => {
@@ -38,4 +41,71 @@ test("a conversation has turns", () => {
     ["tx", "AT", 0], ["rx", "a", 0], ["tx", "\\r", 0], ["rx", "OK", 0], ["rx", "READY", 0], ["rx", "!", 1],
   ]);
   assert.equal(asHex([0, 255, 10]), "00 FF 0A");
+});
+
+test("cases of a JUnit file", () => {
+  const cases = parseJunit(`<?xml version="1.0"?><!-- <testcase name="no"/> -->
+<testsuites><testsuite name="smoke &amp; more"><properties><property name="a" value="&gt;"/></properties>
+ <testcase name="fine" classname="smoke" time="0.016"/>
+ <testcase name="wrong" classname="smoke" time="1.5"><failure message="5 &lt; 6" type="x">5 &lt; 6
+there</failure><system-out>hostd.capture.boot: http://x/api/capture/01M8GY8TQXPEFZQNJRMZ34VVSJ
+hello</system-out></testcase>
+ <testcase name="later"><skipped>not reached</skipped></testcase>
+ <testcase name="broke"><error><![CDATA[<b>&amp;]]></error></testcase></testsuite></testsuites>`);
+  assert.deepEqual(cases.map(({ run, name, outcome, message }) => [run, name, outcome, message]), [
+    ["smoke & more", "fine", "passed", ""],
+    ["smoke & more", "wrong", "failed", "5 < 6"],
+    ["smoke & more", "later", "skipped", "not reached"],
+    ["smoke & more", "broke", "error", "<b>&amp;"],
+  ]);
+  assert.equal(cases[1]!.detail, "5 < 6\nthere");
+  assert.deepEqual(cases[1]!.captures, { boot: "01M8GY8TQXPEFZQNJRMZ34VVSJ" });
+  assert.equal(cases[1]!.seconds, 1.5);
+  assert.deepEqual(parseJunit("<testsuite><testcase name='cut off'"), []);
+});
+
+/** A lane that is high in every eighth sample, at one sample for each stretch of each level. */
+const ticking = (samples: number, rate: number): TileSource => ({
+  lanes: [{ name: "LA1", kind: "digital", unit: "" }],
+  rate,
+  samples,
+  load: (level, index) => {
+    const levels = Uint8Array.from({ length: STRETCHES }, (_, i) => {
+      let level0 = 0;
+      for (let s = (index * STRETCHES + i) * 2 ** level; s < Math.min(samples, (index * STRETCHES + i + 1) * 2 ** level); s++) level0 |= s % 8 === 0 ? HIGH : LOW;
+      return level0;
+    });
+    return Promise.resolve({ level, index, parts: [{ kind: "digital", levels }] });
+  },
+});
+
+test("captures of other rates and beginnings lie on one axis", async () => {
+  const stop = new AbortController().signal;
+  const joined = new JoinedSource([{ source: ticking(4000, 1000), from: 0 }, { source: ticking(1000, 250), from: 0.5 }], 4, 1);
+  assert.equal(joined.rate, 1000);
+  assert.equal(joined.samples, 4500);
+  const levelsAt = async (lane: number, sample: number): Promise<number> => {
+    const tile = await joined.load(0, Math.floor(sample / STRETCHES), stop);
+    const part = tile.parts[lane]!;
+    return part.kind === "digital" ? part.levels[sample % STRETCHES]! : 0;
+  };
+  for (const sample of [0, 1, 8, 1023, 1024, 3999]) assert.equal(await levelsAt(0, sample), sample % 8 === 0 ? HIGH : LOW, `${sample}`);
+  assert.equal(await levelsAt(0, 4000), 0);
+  // Four samples of the axis are one of the slow capture, which begins at 500.
+  for (const sample of [500, 503, 504, 531, 532, 1524, 4499]) assert.equal(await levelsAt(1, sample), Math.floor((sample - 500) / 4) % 8 === 0 ? HIGH : LOW, `slow ${sample}`);
+  assert.equal(await levelsAt(1, 499), 0);
+  const [far] = (await joined.load(3, 0, stop)).parts;
+  assert(far!.kind === "digital" && far!.levels.subarray(0, 500).every((level) => level === (LOW | HIGH)));
+});
+
+test("a rail holds its value until it is measured again", async () => {
+  const rail = new HeldSource([{ name: "V", kind: "analog", unit: "V" }], [0.1, 0.2], [[5, 3]], 1, 1000);
+  const { parts } = await rail.load(0, 0);
+  const part = parts[0]!;
+  assert(part.kind === "analog");
+  assert(Number.isNaN(part.min[99]!));
+  assert.deepEqual([part.min[100], part.max[199], part.min[200], part.max[999]], [5, 5, 3, 3]);
+  const top = (await rail.load(7, 0)).parts[0]!;
+  assert(top.kind === "analog");
+  assert.deepEqual([top.min[1], top.max[1], top.min.length], [3, 5, 8]);
 });

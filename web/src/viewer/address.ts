@@ -15,6 +15,8 @@ export function addressOf(viewer: Viewer): Readonly<Record<string, string | read
   return {
     from: all ? undefined : text(from),
     to: all ? undefined : text(to),
+    at: undefined,
+    for: undefined,
     a: text(a),
     b: text(b),
     lane: viewer.selected.value > 0 ? String(viewer.selected.value) : undefined,
@@ -34,6 +36,9 @@ export function restore(viewer: Viewer, asked: URLSearchParams, decoders: readon
   };
   const [from, to, a, b, lane] = ["from", "to", "a", "b", "lane"].map(number);
   if (from !== undefined && to !== undefined && to > from) viewer.view.value = zoom({ from, to, samples: viewer.source.samples }, 0.5, 1);
+  // Other pages know seconds from the first sample.
+  const [at, long] = ["at", "for"].map(number);
+  if (at !== undefined && long !== undefined && long > 0 && from === undefined) viewer.view.value = zoom({ from: at * viewer.source.rate, to: (at + long) * viewer.source.rate, samples: viewer.source.samples }, 0.5, 1);
   viewer.cursors.value = { ...(a === undefined ? {} : { a }), ...(b === undefined ? {} : { b }) };
   if (lane !== undefined && viewer.source.lanes[lane]) viewer.selected.value = lane;
   viewer.rules.value = asked.get("rules") ?? "";

@@ -14,7 +14,7 @@ export function JobPanel({ viewer, job, step }: { viewer: Viewer; job: string; s
   return (
     <section class="panel" aria-label="Job">
       <h2>Job</h2>
-      <p class="small"><a href={`/jobs/${job}`}>The job</a> recorded this{step && <> in its step <b>{step}</b></>}. <a href={`/jobs/${job}?view=timeline`}>Its timeline</a></p>
+      <p class="small"><a href={`/jobs/${job}`}>The job</a> recorded this{step && <> in its step <b>{step}</b></>}. <a href={`/jobs/${job}/timeline`}>Its timeline</a></p>
       {trace.failure.value && <p class="fault">{trace.failure.value.message}</p>}
       {isEmpty
         ? <p class="small">It kept nothing else of this time.</p>
