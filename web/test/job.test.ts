@@ -6,6 +6,8 @@ import { HeldSource, JoinedSource } from "../src/model/joined.ts";
 import { parseJunit } from "../src/model/junit.ts";
 import { HIGH, LOW, STRETCHES, type TileSource } from "../src/model/tiles.ts";
 import { captureOf, parseTrace } from "../src/model/trace.ts";
+import { drawing, roundValues } from "../src/model/trend.ts";
+import { limits, quantity } from "../src/model/quantity.ts";
 
 test("a trace has steps, captures, lines and rails on one axis", () => {
   const trace = parseTrace([
@@ -108,4 +110,25 @@ test("a rail holds its value until it is measured again", async () => {
   const top = (await rail.load(7, 0)).parts[0]!;
   assert(top.kind === "analog");
   assert.deepEqual([top.min[1], top.max[1], top.min.length], [3, 5, 8]);
+});
+
+test("values over time keep their order and limits", () => {
+  const { points, low, high, marks } = drawing([{ at: 3, value: 9, low: 4, high: undefined }, { at: 1, value: 5, low: 4, high: undefined }, { at: 2, value: 7, low: 6, high: 8 }], 300, 100);
+  assert.deepEqual(points.map(({ x, of }) => [x, of.value]), [[50, 5], [150, 7], [250, 9]]);
+  assert(points[0]!.y > points[1]!.y && points[1]!.y > points[2]!.y);
+  assert.deepEqual(low.map(({ x, to }) => [x, to]), [[0, 100], [100, 200], [200, 300]]);
+  assert.deepEqual(high.map(({ x, to }) => [x, to]), [[100, 200]]);
+  assert(marks.length >= 2 && marks.every(({ y }) => y >= 0 && y <= 100));
+  assert.deepEqual(roundValues(0, 10), [0, 5, 10]);
+  assert.equal(drawing([{ at: 1, value: 0, low: undefined, high: undefined }], 10, 10).points[0]!.y, 5);
+});
+
+test("quantities have their units", () => {
+  assert.equal(quantity(5e-6, "s"), "5 µs");
+  assert.equal(quantity(-0.0021, "V"), "−2.1 mV");
+  assert.equal(quantity(1.0012e6, "Hz"), "1.001 MHz");
+  assert.equal(quantity(3, "count"), "3 count");
+  assert.equal(quantity(0, "V"), "0 V");
+  assert.equal(limits(4e-6, undefined, "s"), "at least 4 µs");
+  assert.equal(limits(undefined, undefined, "s"), "none");
 });

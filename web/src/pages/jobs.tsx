@@ -6,6 +6,7 @@ import { query, setQuery } from "../router.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Copyable } from "../ui/copy.tsx";
 import { Head } from "../ui/head.tsx";
+import { Icon } from "../ui/icon.tsx";
 import { Filter, passes } from "../ui/search.tsx";
 import { Empty, Loaded } from "../ui/states.tsx";
 import { type Column, More, Table } from "../ui/table.tsx";
@@ -35,6 +36,8 @@ export default function JobsPage() {
       <Head title="Jobs">
         <label class="inline">State <select value={state ?? ""} onChange={(event) => setQuery({ state: event.currentTarget.value })}><option value="">Any</option>{STATES.map((one) => <option key={one} value={one}>{one}</option>)}</select></label>
         <Filter label="Filter jobs" />
+        <a class="button" href="/measurements">Measurements</a>
+        <a class="button main" href="/jobs/submit"><Icon name="plus" />Submit a pipeline</a>
       </Head>
       <Loaded resource={jobs.first} rows={5}>
         {() => {

@@ -9,6 +9,7 @@ import JobTimelinePage from "../pages/job-timeline.tsx";
 import JobsPage from "../pages/jobs.tsx";
 import KeysPage from "../pages/keys.tsx";
 import LivePage from "../pages/live.tsx";
+import MeasurementsPage from "../pages/measurements.tsx";
 import PeoplePage from "../pages/people.tsx";
 import ViewerPage from "../pages/viewer.tsx";
 import type { IconName } from "../ui/icon.tsx";
@@ -27,6 +28,7 @@ export const ROUTES: readonly Route[] = [
   { pattern: "/captures/live", page: () => <LivePage /> },
   { pattern: "/captures", page: () => <CapturesPage /> },
   { pattern: "/captures/:id", page: ({ id }) => <ViewerPage key={id} id={id!} /> },
+  { pattern: "/measurements", page: () => <MeasurementsPage /> },
   { pattern: "/jobs", page: () => <JobsPage /> },
   { pattern: "/jobs/:id/timeline", page: ({ id }) => <JobTimelinePage key={id} id={id!} /> },
   { pattern: "/jobs/:id", page: ({ id }) => <JobPage key={id} id={id!} /> },
