@@ -5,6 +5,7 @@ import CapturesPage from "../pages/captures.tsx";
 import DevicePage from "../pages/device.tsx";
 import DevicesPage from "../pages/devices.tsx";
 import JobPage from "../pages/job.tsx";
+import JobSubmitPage from "../pages/job-submit.tsx";
 import JobTimelinePage from "../pages/job-timeline.tsx";
 import JobsPage from "../pages/jobs.tsx";
 import KeysPage from "../pages/keys.tsx";
@@ -30,6 +31,7 @@ export const ROUTES: readonly Route[] = [
   { pattern: "/captures/:id", page: ({ id }) => <ViewerPage key={id} id={id!} /> },
   { pattern: "/measurements", page: () => <MeasurementsPage /> },
   { pattern: "/jobs", page: () => <JobsPage /> },
+  { pattern: "/jobs/submit", page: () => <JobSubmitPage /> },
   { pattern: "/jobs/:id/timeline", page: ({ id }) => <JobTimelinePage key={id} id={id!} /> },
   { pattern: "/jobs/:id", page: ({ id }) => <JobPage key={id} id={id!} /> },
 
