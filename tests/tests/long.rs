@@ -134,7 +134,7 @@ fn what_a_slow_link_loses_is_said_wherever_one_looks() {
     assert!(hits.iter().all(|(from, to)| !is_lost(*from, *to)));
 
     let rules = json!({"rules": {"version": 1, "rules": [
-        {"name": "busy", "count": {"channel": "LA5", "edge": "rising", "min": 1}},
+        {"name": "busy", "count": {"edge": "LA5 rising", "min": 1}},
     ]}});
     let path = format!("/api/capture/{id}/assert");
     let judged = client.post(&path, &rules).unwrap().expect(200);

@@ -165,6 +165,63 @@ fn other_conditions_than_an_edge_are_waited_for() {
     assert_eq!(head["error"], error);
 }
 
+/// What is on the wire of a simulated receiver: lines that begin with "$GP".
+#[test]
+fn a_decoder_sees_bytes_and_the_capture_lies_around_them() {
+    let bench = Bench::new();
+    bench.command(&json!({"cmd": "gps_start", "tx": 5, "baud": 9_600, "rate_hz": 1}));
+    let uart = |bytes: &str, timeout_ms: u32| {
+        json!({"samples": 20_000, "sample_rate_mhz": 0.1, "channels": [5], "pre_samples": 5_000,
+            "trigger": {"protocol": "uart", "rx": "LA5", "bytes": bytes, "baudrate": 9_600,
+                "timeout_ms": timeout_ms}})
+    };
+    let head = bench.captured(LA, uart("24 47 ??", 10_000), |_| {});
+    let trigger = &head["trigger"];
+    assert_eq!(trigger["fired"], true, "{head}");
+    // What lies behind it came in blocks.
+    assert!(trigger["found_after"].is_u64(), "{head}");
+    let at = head["trigger_sample"].as_u64().unwrap();
+    assert!(0 < at && at <= 5_000, "{head}");
+    assert_eq!(head["channels"][0]["samples"], 15_000 + at);
+    let query = "decode?protocol=uart&rx=LA5&baudrate=9600&annotations=rx-data";
+    let text = bench.text(&head["id"], query);
+    let bytes: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let last = bytes.iter().position(|byte| byte["end"] == at);
+    let last = last.unwrap_or_else(|| panic!("no byte ends at {at}: {text}"));
+    let values = |index: usize| bytes[index]["value"].as_u64().unwrap();
+    assert_eq!((values(last - 2), values(last - 1)), (0x24, 0x47));
+
+    let id = bench.start(LA, uart("00 01 02", 300)).expect(202)["capture_id"].clone();
+    let is_over = |head: &Value| !head["finished_at"].is_null();
+    let head = until(|| bench.head(id.as_str().unwrap()), is_over).unwrap();
+    assert_eq!(head["status"], "timed_out", "{head}");
+    let error = "trigger timeout: no bytes 00 01 02 on LA5 within 300 ms";
+    assert_eq!(head["error"], error);
+
+    for (order, field) in [
+        (
+            json!({"samples": 10, "sample_rate_mhz": 1, "trigger": {"protocol": "i2c", "address": 1}}),
+            "trigger.scl",
+        ),
+        (
+            json!({"samples": 10, "sample_rate_mhz": 0.1,
+                "trigger": {"protocol": "uart", "rx": 5, "bytes": "00", "baudrate": 115_200}}),
+            "trigger.protocol",
+        ),
+        (
+            json!({"samples": 10, "sample_rate_mhz": 1, "pre_samples": 10,
+                "trigger": {"protocol": "uart", "rx": 5, "bytes": "00"}}),
+            "pre_samples",
+        ),
+    ] {
+        let refused = bench.start(LA, order).expect(400);
+        assert_eq!(refused["fields"][0]["field"], field, "{refused}");
+    }
+}
+
 /// A pod of older firmware keeps nothing, and is not even asked.
 #[test]
 fn a_pod_without_it_is_named_before_anything_starts() {
@@ -191,6 +248,10 @@ fn a_pod_without_it_is_named_before_anything_starts() {
         (
             json!({"trigger": {"level": {"channel": 1, "level": "low", "for_ns": 1}}}),
             "trigger.level: ",
+        ),
+        (
+            json!({"trigger": {"protocol": "uart", "rx": 1, "bytes": "00"}}),
+            "trigger.protocol: ",
         ),
     ] {
         let mut order = members;

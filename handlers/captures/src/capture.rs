@@ -273,6 +273,9 @@ pub(crate) struct Trigger {
     /// Samples before it that were asked for; absent if none were. There are fewer where `index` is less: it came early.
     #[serde(skip_serializing_if = "Option::is_none")]
     pre_samples: Option<u64>,
+    /// Samples that had come behind it when it was seen, where a decoder of the server looked for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    found_after: Option<u64>,
 }
 
 impl Trigger {
@@ -281,6 +284,7 @@ impl Trigger {
             fired: info.triggered?,
             index: info.trigger_sample,
             pre_samples: (info.pre_samples > 0).then_some(info.pre_samples),
+            found_after: info.found_after,
         })
     }
 }
@@ -347,6 +351,7 @@ pub(crate) fn example() -> Info {
         triggered: Some(true),
         trigger_sample: Some(0),
         pre_samples: 0,
+        found_after: None,
         gaps: Vec::new(),
         channels: vec![Channel {
             id: 0,

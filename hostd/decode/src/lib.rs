@@ -60,6 +60,7 @@ mod spi;
 mod split;
 pub mod sr;
 mod stage;
+mod stream;
 mod text;
 mod uart;
 mod varint;
@@ -73,6 +74,7 @@ pub use format::Format;
 pub use planes::CodePath;
 pub use run::{DecodeError, Decoding, Sink, Summary, decode_segment, decode_sr, pulse_samples};
 pub use spec::{Spec, SpecError, Wanted};
+pub use stream::StreamDecoder;
 
 use std::sync::{Arc, LazyLock};
 

@@ -1,7 +1,7 @@
 //! Recording signals.
 
 use jobs::{BenchError, Recording, Taken, Until};
-use lab::captures::order::{self, Condition, Logic, Order, Scope, Trigger, Wanted};
+use lab::captures::order::{self, Condition, Logic, Order, Scope, Trigger, Wait, Wanted};
 use pipeline::plan::Capture;
 use pipeline::{CaptureKind, Edge};
 use store::captures::{Setup, Status};
@@ -83,7 +83,7 @@ fn ordered(capture: &Capture) -> Order {
         }),
     };
     let trigger = capture.trigger.map(|trigger| Trigger {
-        condition: Condition::edge(
+        wait: Wait::Device(Condition::edge(
             small(trigger.channel),
             match trigger.edge {
                 Edge::Rising => order::Edge::Rising,
@@ -91,7 +91,7 @@ fn ordered(capture: &Capture) -> Order {
                 Edge::High => order::Edge::High,
                 Edge::Low => order::Edge::Low,
             },
-        ),
+        )),
         timeout_ms: u32::try_from(trigger.timeout_ms).unwrap_or(u32::MAX),
     });
     Order {

@@ -385,6 +385,7 @@ fn in_list(record: &CaptureRecord) -> Info {
         triggered: record.triggered,
         trigger_sample: record.trigger_at(),
         pre_samples: record.pre_samples,
+        found_after: record.found_after,
         gaps: Vec::new(),
         channels: (0u32..)
             .zip(&record.channels)

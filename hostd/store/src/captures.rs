@@ -139,6 +139,9 @@ pub struct CaptureRecord {
     /// where it is not known; in records of earlier versions, see [`trigger_at`](Self::trigger_at).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trigger_sample: Option<u64>,
+    /// Samples that had come behind the trigger when it was seen, where a decoder of ours looked for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found_after: Option<u64>,
     /// Samples before the trigger that were asked for; more than `trigger_sample` if it came early.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub pre_samples: u64,
@@ -181,6 +184,7 @@ impl CaptureRecord {
             finished_ms: None,
             triggered: None,
             trigger_sample: None,
+            found_after: None,
             pre_samples: 0,
             gaps: Vec::new(),
             channels: Vec::new(),

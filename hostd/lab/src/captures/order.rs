@@ -1,5 +1,7 @@
 //! A client's order for a capture: in the words of the API, before anything is checked.
 
+use std::fmt;
+
 pub use pods::{Condition, Edge, Length};
 pub use store::captures::Origin;
 
@@ -22,10 +24,72 @@ pub struct Order {
 }
 
 /// What it waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trigger {
-    pub condition: Condition,
+    pub wait: Wait,
     pub timeout_ms: u32,
+}
+
+/// Who sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wait {
+    /// The device.
+    Device(Condition),
+    /// A decoder of ours, in samples that come while they are taken.
+    Bus(Bus),
+}
+
+/// What a decoder waits for. Channels are those of the logic analyzer, from 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Bus {
+    /// An address, answered or not.
+    I2c {
+        /// None: the lines of a capture of an I²C bus; in a checked order there are some.
+        lines: Option<(u8, u8)>,
+        address: u8,
+        /// To read or to write; none: either.
+        is_read: Option<bool>,
+    },
+    /// Bytes one after another, none being any.
+    Uart {
+        rx: u8,
+        bytes: Vec<Option<u8>>,
+        /// Options of the decoder, and their values.
+        options: Vec<(String, String)>,
+    },
+}
+
+impl fmt::Display for Bus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::I2c {
+                lines,
+                address,
+                is_read,
+            } => {
+                write!(f, "I\u{b2}C address 0x{address:02X}")?;
+                match is_read {
+                    Some(true) => f.write_str(" to read")?,
+                    Some(false) => f.write_str(" to write")?,
+                    None => {}
+                }
+                match lines {
+                    Some((scl, sda)) => write!(f, " on LA{scl} and LA{sda}"),
+                    None => Ok(()),
+                }
+            }
+            Self::Uart { rx, bytes, .. } => {
+                f.write_str("bytes")?;
+                for byte in bytes {
+                    match byte {
+                        Some(byte) => write!(f, " {byte:02X}")?,
+                        None => f.write_str(" ??")?,
+                    }
+                }
+                write!(f, " on LA{rx}")
+            }
+        }
+    }
 }
 
 /// The samples that are wanted.

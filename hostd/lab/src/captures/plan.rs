@@ -47,6 +47,29 @@ pub enum Level {
     Select(u32),
 }
 
+/// What a decoder waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Awaited {
+    pub bus: order::Bus,
+    pub timeout_ms: u32,
+    /// Samples of the capture, and how many of them come before the trigger.
+    pub samples: u64,
+    pub pre_samples: u64,
+}
+
+impl Awaited {
+    /// Samples that come while it is waited for.
+    #[must_use]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the cast saturates"
+    )]
+    pub fn wait_samples(&self, rate_hz: f64) -> u64 {
+        (f64::from(self.timeout_ms) / 1e3 * rate_hz).ceil() as u64
+    }
+}
+
 /// What a capture will do, checked against its device.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
@@ -64,6 +87,8 @@ pub struct Plan {
     pub(crate) adc_wraps: bool,
     /// SCL and SDA.
     pub i2c: Option<(u8, u8)>,
+    /// What a decoder waits for in the samples of the request, which then are more than those of the capture.
+    pub awaited: Option<Awaited>,
     /// What the capture starts, and stops afterwards.
     pub stimulus: Option<Stimulus>,
     pub level: Level,
@@ -89,6 +114,7 @@ impl Plan {
             samples_max,
         };
         let trigger = bounds.trigger(order)?;
+        let bus = bounds.bus(order)?;
         let mut plan = match &order.wanted {
             order::Wanted::Scope(scope) => bounds.scope(scope, trigger),
             order::Wanted::Logic(logic) => bounds.logic(logic, trigger),
@@ -96,6 +122,9 @@ impl Plan {
             order::Wanted::Dual(dual) => bounds.dual(dual, trigger),
             order::Wanted::Measure(measure) => bounds.measure(measure, trigger, stimulus),
         }?;
+        if let Some((bus, timeout_ms)) = bus {
+            bounds.hunt(&mut plan, bus, timeout_ms, order.pre_samples)?;
+        }
         // What pods would refuse at the capture's turn.
         let refused = |error| bounds::refused(&plan.request, &error);
         plan.request.check().map_err(refused)?;
@@ -116,6 +145,7 @@ impl Plan {
             has_adc: false,
             adc_wraps: false,
             i2c: None,
+            awaited: None,
             stimulus: None,
             level: Level::Any,
             warnings: Vec::new(),

@@ -77,7 +77,10 @@ pub struct Recording {
 /// What the capture will hold, before it has run: with the requested rates.
 #[must_use]
 pub fn channels(plan: &Plan, capabilities: &Capabilities) -> Vec<ChannelRecord> {
-    let (adc, la) = sizes(&plan.request);
+    let (adc, mut la) = sizes(&plan.request);
+    if let (Some(awaited), Some((samples, _))) = (&plan.awaited, &mut la) {
+        *samples = awaited.samples;
+    }
     let mut list = Vec::new();
     if let Some((samples, sample_rate_hz)) = adc.filter(|_| plan.has_adc) {
         let fit = capabilities.adc_fit;

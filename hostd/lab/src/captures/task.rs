@@ -14,6 +14,7 @@ use super::plan::Plan;
 use super::quota::Usage;
 use super::recording::Recording;
 use super::spool::{Both, Spool};
+use super::supply::Supply;
 use super::{CaptureError, Captures, wire};
 use base::{clock, news, space};
 use store::captures::{CaptureRecord, Status};
@@ -41,7 +42,7 @@ struct Recorded {
 
 /// Why a capture failed.
 #[derive(Debug, thiserror::Error)]
-enum TaskError {
+pub(super) enum TaskError {
     #[error("cancelled")]
     Cancelled,
     #[error(transparent)]
@@ -54,6 +55,11 @@ enum TaskError {
     NoRoom(CaptureError),
     #[error("the samples could not be prepared for storing")]
     Panicked(#[source] tokio::task::JoinError),
+    /// A decoder did not see the trigger in time.
+    #[error("{0}")]
+    NoTrigger(String),
+    #[error("the trigger could not be looked for: failed to {0}")]
+    Hunt(String),
     #[error("the samples could not be encoded")]
     Encode(#[source] super::recording::RecordError),
 }
@@ -89,18 +95,19 @@ impl Task {
 
     async fn record(&mut self) -> Result<Recorded, TaskError> {
         self.prepare().await?;
-        let mut stream = self.pod.capture(self.plan.request.clone()).await?;
+        let stream = self.pod.capture(self.plan.request.clone()).await?;
+        let mut supply = Supply::new(stream, self.plan.awaited.clone())?;
         if let Some(running) = self.captures.running().get(&self.record.id) {
             running.begun.send_replace(true);
         }
         let mut recorded = None;
         let mut upto = 0;
-        while let Some(frame) = stream.next().await {
+        while let Some(frame) = supply.next().await {
             let frame = frame?;
             let recorded = match &mut recorded {
                 Some(recorded) => recorded,
                 none => {
-                    if self.shorten(stream.samples()) {
+                    if self.shorten(supply.samples()) {
                         let feed = self.captures.feeds.of(&self.record.device);
                         feed.tell(Event::State(self.record.clone()));
                     }
@@ -111,15 +118,16 @@ impl Task {
             if let Frame::La { upto: to, .. } = &frame {
                 upto = *to;
             }
-            self.lose(stream.gaps());
+            self.lose(supply.gaps());
             recorded
                 .recording
-                .set_rates(stream.adc_rate_hz(), stream.la_rate_hz());
+                .set_rates(supply.adc_rate_hz(), supply.la_rate_hz());
             self.take(recorded, frame).await?;
         }
         if self.record.triggered.is_some() {
             self.record.triggered = Some(true);
-            self.record.trigger_sample = stream.trigger_sample();
+            self.record.trigger_sample = supply.trigger_sample();
+            self.record.found_after = supply.found_after();
         }
         match recorded {
             Some(recorded) => Ok(recorded),
@@ -357,6 +365,7 @@ fn ending(id: &str, outcome: Result<(), TaskError>) -> (Status, Option<String>) 
     match outcome {
         Ok(()) => (Status::Done, None),
         Err(TaskError::Cancelled) => (Status::Cancelled, None),
+        Err(TaskError::NoTrigger(text)) => (Status::TimedOut, Some(text)),
         Err(TaskError::Pod(PodError::Refused(refusal)))
             if matches!(refusal.kind, RefusalKind::TriggerTimeout { .. }) =>
         {

@@ -11,7 +11,7 @@ impl From<wit::Order> for order::Order {
         Self {
             name: asked.name,
             trigger: asked.trigger.map(|trigger| order::Trigger {
-                condition: trigger.condition.into(),
+                wait: trigger.condition.into(),
                 timeout_ms: trigger.timeout_ms,
             }),
             pre_samples: asked.pre_samples,
@@ -20,10 +20,24 @@ impl From<wit::Order> for order::Order {
     }
 }
 
-impl From<wit::Condition> for order::Condition {
+impl From<wit::Condition> for order::Wait {
     fn from(condition: wit::Condition) -> Self {
-        match condition {
-            wit::Condition::Edge(wit::EdgeOf { channel, edge }) => Self::Edge {
+        Self::Device(match condition {
+            wit::Condition::I2cAddress(i2c) => {
+                return Self::Bus(order::Bus::I2c {
+                    lines: i2c.lines,
+                    address: i2c.address,
+                    is_read: i2c.is_read,
+                });
+            }
+            wit::Condition::UartBytes(uart) => {
+                return Self::Bus(order::Bus::Uart {
+                    rx: uart.rx,
+                    bytes: uart.bytes,
+                    options: uart.options,
+                });
+            }
+            wit::Condition::Edge(wit::EdgeOf { channel, edge }) => order::Condition::Edge {
                 channel,
                 edge: match edge {
                     wit::Edge::Rising => order::Edge::Rising,
@@ -32,7 +46,7 @@ impl From<wit::Condition> for order::Condition {
                     wit::Edge::Low => order::Edge::Low,
                 },
             },
-            wit::Condition::Pulse(pulse) => Self::Pulse {
+            wit::Condition::Pulse(pulse) => order::Condition::Pulse {
                 channel: pulse.channel,
                 is_high: pulse.is_high,
                 length: match pulse.length {
@@ -40,16 +54,16 @@ impl From<wit::Condition> for order::Condition {
                     wit::PulseLength::LongerThan(ns) => order::Length::LongerThan(ns),
                 },
             },
-            wit::Condition::Pattern(pattern) => Self::Pattern {
+            wit::Condition::Pattern(pattern) => order::Condition::Pattern {
                 channels: pattern.channels,
                 levels: pattern.levels,
             },
-            wit::Condition::Level(level) => Self::Level {
+            wit::Condition::Level(level) => order::Condition::Level {
                 channel: level.channel,
                 is_high: level.is_high,
                 for_ns: level.for_ns,
             },
-        }
+        })
     }
 }
 

@@ -93,6 +93,20 @@ fn starts() -> Vec<Rows> {
                         "trigger":{"level":{"channel":"LA14","level":"low","for_ns":1000000},"timeout_ms":5000}}"#,
                 ),
             )
+            .success(
+                202,
+                call("/la/captures/start").json(
+                    r#"{"device_id":"<device>","samples":1000,"sample_rate_mhz":1.0,"voltage_mv":3300,"pre_samples":500,
+                        "trigger":{"protocol":"uart","rx":"LA14","bytes":"55 AA ?? 01","timeout_ms":50}}"#,
+                ),
+            )
+            .refusal(
+                400,
+                "invalid_request",
+                call("/la/captures/start").json(
+                    r#"{"device_id":"<device>","samples":1000,"sample_rate_mhz":1.0,"trigger":{"protocol":"i2c","address":"0x76"}}"#,
+                ),
+            )
             .refusal(409, "wrong_state", call("/la/captures/start").json(r#"{"device_id":"<digital>","samples":10,"sample_rate_mhz":1.0}"#))
             .refusal(503, "device_offline", call("/la/captures/start").json(r#"{"device_id":"<gone>","samples":10,"sample_rate_mhz":1.0}"#))
             .refusal(409, "lease_held", call("/la/captures/start").json(r#"{"device_id":"<leased>","samples":10,"sample_rate_mhz":1.0}"#)),

@@ -1,14 +1,16 @@
 //! The rules of an order; a violation names its field and its bound.
 
+use decode::StreamDecoder;
 use pods::protocol::{
-    DUAL_BYTES_PER_S_MAX, LA_CHANNELS, LA_SAMPLES_MAX, SAMPLE_BYTES, TRIGGER_NS_MAX,
-    TRIGGER_TIMEOUT_MS_MAX, rates,
+    DUAL_BYTES_PER_S_MAX, LA_CHANNELS, LA_SAMPLES_MAX, LA_STREAM_SAMPLES_MAX, SAMPLE_BYTES,
+    TRIGGER_NS_MAX, TRIGGER_TIMEOUT_MS_MAX, rates,
 };
 use pods::{CaptureRequest, Condition, ConditionKind, Length, RequestError, Trigger};
 
 use super::warnings::mhz;
-use super::{ANALOG, Bounds, LOGIC, Level, PlanError, invalid};
-use crate::captures::order::Order;
+use super::{ANALOG, Awaited, Bounds, LOGIC, Level, Plan, PlanError, invalid};
+use crate::captures::order::{self, Order};
+use crate::captures::seek;
 
 impl Bounds<'_> {
     pub(super) fn need_adc(&self) -> Result<(), PlanError> {
@@ -76,7 +78,7 @@ impl Bounds<'_> {
     /// What the order waits for, with its samples before that.
     pub(super) fn trigger(&self, order: &Order) -> Result<Option<Trigger>, PlanError> {
         let pre_samples = order.pre_samples;
-        let Some(trigger) = order.trigger else {
+        let Some(trigger) = &order.trigger else {
             return match pre_samples {
                 0 => Ok(None),
                 _ => Err(invalid(
@@ -85,7 +87,10 @@ impl Bounds<'_> {
                 )),
             };
         };
-        self.condition(trigger.condition)?;
+        let order::Wait::Device(condition) = trigger.wait else {
+            return Ok(None);
+        };
+        self.condition(condition)?;
         if !(1..=TRIGGER_TIMEOUT_MS_MAX).contains(&trigger.timeout_ms) {
             return Err(invalid(
                 "trigger.timeout_ms",
@@ -98,10 +103,110 @@ impl Bounds<'_> {
             return Err(PlanError::NotCapable { lack });
         }
         Ok(Some(Trigger {
-            condition: trigger.condition,
+            condition,
             timeout_ms: trigger.timeout_ms,
             pre_samples,
         }))
+    }
+
+    /// What a decoder is to wait for, within its bounds, and for how long.
+    pub(super) fn bus(&self, order: &Order) -> Result<Option<(order::Bus, u32)>, PlanError> {
+        let Some(trigger) = &order.trigger else {
+            return Ok(None);
+        };
+        let order::Wait::Bus(bus) = &trigger.wait else {
+            return Ok(None);
+        };
+        let mut bus = bus.clone();
+        let own = match &order.wanted {
+            order::Wanted::Logic(_) => None,
+            order::Wanted::I2c(i2c) => Some((i2c.scl, i2c.sda)),
+            order::Wanted::Scope(_) | order::Wanted::Dual(_) | order::Wanted::Measure(_) => {
+                let rule = "is for captures of the logic analyzer alone";
+                return Err(invalid("trigger.protocol", rule.into()));
+            }
+        };
+        if self.capabilities.capture_stream != Some(true) {
+            let lack = self
+                .no_trigger("protocol trigger, which takes samples that come while they are taken");
+            let lack = format!("trigger.protocol: {lack}");
+            return Err(PlanError::NotCapable { lack });
+        }
+        match &mut bus {
+            order::Bus::I2c { lines, address, .. } => {
+                let Some((scl, sda)) = lines.or(own) else {
+                    let rule = "is required, as is trigger.sda";
+                    return Err(invalid("trigger.scl", rule.into()));
+                };
+                self.channel("trigger.scl", scl)?;
+                self.channel("trigger.sda", sda)?;
+                if scl == sda {
+                    let rule = "must be another channel than sda";
+                    return Err(invalid("trigger.scl", rule.into()));
+                }
+                within("trigger.address", (*address).into(), 0, I2C_ADDRESS_MAX)?;
+                *lines = Some((scl, sda));
+            }
+            order::Bus::Uart { rx, bytes, .. } => {
+                self.channel("trigger.rx", *rx)?;
+                let rule = format!("must have 1 to {BYTES_MAX} bytes");
+                if !(1..=BYTES_MAX).contains(&bytes.len()) {
+                    return Err(invalid("trigger.bytes", rule));
+                }
+            }
+        }
+        let timeout_ms = trigger.timeout_ms;
+        let field = "trigger.timeout_ms";
+        within(field, timeout_ms.into(), 1, TRIGGER_TIMEOUT_MS_MAX.into())?;
+        Ok(Some((bus, timeout_ms)))
+    }
+
+    /// Makes the request of a capture one for all samples from the beginning of the wait on.
+    pub(super) fn hunt(
+        &self,
+        plan: &mut Plan,
+        bus: order::Bus,
+        timeout_ms: u32,
+        pre_samples: u64,
+    ) -> Result<(), PlanError> {
+        let (_, samples) = plan.request.samples();
+        let most = PRE_SAMPLES_MAX.min(samples - 1);
+        within(PRE_SAMPLES, pre_samples, 0, most)?;
+        let (CaptureRequest::La { rate_mhz, .. } | CaptureRequest::Stream { rate_mhz, .. }) =
+            plan.request
+        else {
+            return Ok(());
+        };
+        let stream = |samples| CaptureRequest::Stream {
+            samples,
+            rate_mhz,
+            trigger: None,
+        };
+        let rate_hz = stream(LA_STREAM_SAMPLES_MAX).la_rate_hz();
+        let spec = seek::spec(&bus).map_err(|error| {
+            let field = format!("trigger.{}", error.field());
+            invalid(&field, format!("cannot be: failed to {error}"))
+        })?;
+        if let Err(error) = StreamDecoder::new(spec, rate_hz) {
+            let rule = format!("cannot be decoded at this rate: failed to {error}");
+            return Err(invalid("trigger.protocol", rule));
+        }
+        let awaited = Awaited {
+            bus,
+            timeout_ms,
+            samples,
+            pre_samples,
+        };
+        let all = awaited.wait_samples(rate_hz).saturating_add(samples);
+        if LA_STREAM_SAMPLES_MAX < all {
+            let rule = format!(
+                "is too long at this rate: with the capture it takes {all} samples, of {LA_STREAM_SAMPLES_MAX}"
+            );
+            return Err(invalid("trigger.timeout_ms", rule));
+        }
+        plan.request = stream(all);
+        plan.awaited = Some(awaited);
+        Ok(())
     }
 
     /// Why the device has none of `what`, which goes beyond an edge.
@@ -157,6 +262,15 @@ impl Bounds<'_> {
         }
     }
 }
+
+/// Highest address of an I²C bus.
+const I2C_ADDRESS_MAX: u64 = 0x7F;
+
+/// Most bytes that are waited for.
+const BYTES_MAX: usize = 64;
+
+/// Most samples before a trigger that a decoder sees: they are kept here, 16 bytes each if all of them differ.
+const PRE_SAMPLES_MAX: u64 = 1 << 20;
 
 /// The member of an order that asks for samples before its trigger.
 const PRE_SAMPLES: &str = "pre_samples";

@@ -104,7 +104,7 @@ fn bounds_are_named() {
     assert!(refused(&order, &v3()).contains("control characters"));
     order.name = None;
     order.trigger = Some(order::Trigger {
-        condition: Condition::edge(0, Edge::Rising),
+        wait: order::Wait::Device(Condition::edge(0, Edge::Rising)),
         timeout_ms: 1,
     });
     assert!(refused(&order, &v3()).contains("trigger.channel"));
@@ -227,7 +227,7 @@ fn levels_are_those_of_the_board() {
 fn triggers_watch_the_channels_of_the_board() {
     let mut old = logic(10, &[]);
     old.trigger = Some(order::Trigger {
-        condition: Condition::edge(13, Edge::Rising),
+        wait: order::Wait::Device(Condition::edge(13, Edge::Rising)),
         timeout_ms: 1,
     });
     let board = board(&json!({"board": "stm32h563", "version": "3.0.0",
@@ -248,7 +248,7 @@ fn watchful() -> Capabilities {
 fn waiting(samples: u64, condition: Condition, pre_samples: u64) -> order::Order {
     order::Order {
         trigger: Some(order::Trigger {
-            condition,
+            wait: order::Wait::Device(condition),
             timeout_ms: 1,
         }),
         pre_samples,
