@@ -142,20 +142,25 @@ fn what_a_slow_link_loses_is_said_wherever_one_looks() {
     let seen = judged["rules"][0]["seen"].as_str().unwrap();
     assert!(seen.starts_with("unknown because samples "), "{seen}");
 
+    counted(&server, &gaps);
+}
+
+/// The metrics have what was lost.
+fn counted(server: &Server, gaps: &[(u64, u64)]) {
     let samples: u64 = gaps.iter().map(|(from, to)| to - from).sum();
     assert_eq!(
-        metric(&server, "hostd_captures_samples_lost_total "),
+        metric(server, "hostd_captures_samples_lost_total "),
         samples
     );
     assert_eq!(
-        metric(&server, "hostd_captures_samples_received_total "),
+        metric(server, "hostd_captures_samples_received_total "),
         SAMPLES - samples
     );
     assert_eq!(
-        metric(&server, "hostd_captures_gaps_total "),
+        metric(server, "hostd_captures_gaps_total "),
         gaps.len() as u64
     );
-    assert_eq!(metric(&server, "hostd_captures_in_progress "), 0);
+    assert_eq!(metric(server, "hostd_captures_in_progress "), 0);
 }
 
 #[test]

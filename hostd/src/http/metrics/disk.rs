@@ -50,6 +50,11 @@ pub fn render(services: &Services) -> String {
         head(&mut page, name, "gauge", help);
         put(&mut page, format_args!("{name} {value}\n"));
     }
+    counters(services, &mut page);
+    page
+}
+
+fn counters(services: &Services, page: &mut String) {
     let received = services.captures.received();
     for (name, help, value) in [
         (
@@ -78,8 +83,7 @@ pub fn render(services: &Services) -> String {
             services.store.commits(),
         ),
     ] {
-        head(&mut page, name, "counter", help);
-        put(&mut page, format_args!("{name} {value}\n"));
+        head(page, name, "counter", help);
+        put(page, format_args!("{name} {value}\n"));
     }
-    page
 }
