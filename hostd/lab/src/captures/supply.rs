@@ -8,7 +8,7 @@ use super::task::TaskError;
 
 /// The frames of one capture.
 pub(super) enum Supply {
-    Plain(CaptureStream),
+    Plain(Box<CaptureStream>),
     Hunted(Box<Hunted>),
 }
 
@@ -17,7 +17,7 @@ impl Supply {
     /// What is awaited cannot be seen at the rate that the pod has.
     pub(super) fn new(stream: CaptureStream, awaited: Option<Awaited>) -> Result<Self, TaskError> {
         Ok(match awaited {
-            None => Self::Plain(stream),
+            None => Self::Plain(Box::new(stream)),
             Some(awaited) => Self::Hunted(Box::new(Hunted::new(stream, awaited)?)),
         })
     }
