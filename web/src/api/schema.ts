@@ -106,7 +106,7 @@ export type CapturesOverview = { channel: number; from: number; max: readonly (n
 /** A tone that stands out. */
 export type CapturesPeak = { amplitude: number; frequency_hz: number };
 /** A decoder. */
-export type CapturesShown = { channels: readonly (CapturesShownRole)[]; classes: readonly (CapturesShownClass)[]; id: string; name: string; options: readonly (CapturesShownOption)[]; rows: readonly (CapturesShownRow)[] };
+export type CapturesShown = { channels: readonly (CapturesShownRole)[]; classes: readonly (CapturesShownClass)[]; engine: string; id: string; name: string; options: readonly (CapturesShownOption)[]; rows: readonly (CapturesShownRow)[] };
 /** A class of annotations. */
 export type CapturesShownClass = { id: string; text: string };
 /** An option of a decoder. */
@@ -408,7 +408,7 @@ export interface Operations {
   /** Cancel a capture */
   "POST /capture/{id}/cancel": { path: { id: string }; query: {}; body: undefined; answer: CapturesCapture };
   /** Decode a capture's protocol */
-  "GET /capture/{id}/decode": { path: { id: string }; query: { protocol: string; format?: "json" | "sigrok" | "csv"; annotations?: string; from?: number; to?: number; limit?: number; glitch?: number; threshold?: number; hysteresis?: number; summary?: number; scl?: string; sda?: string; rx?: string; tx?: string; clk?: string; mosi?: string; miso?: string; cs?: string; options?: Readonly<Record<string, string>> }; body: undefined; answer: CapturesDecodeSummary };
+  "GET /capture/{id}/decode": { path: { id: string }; query: { protocol: string; engine?: "hostd" | "sigrok"; format?: "json" | "sigrok" | "csv"; annotations?: string; from?: number; to?: number; limit?: number; glitch?: number; threshold?: number; hysteresis?: number; summary?: number; scl?: string; sda?: string; rx?: string; tx?: string; clk?: string; mosi?: string; miso?: string; cs?: string; options?: Readonly<Record<string, string>> }; body: undefined; answer: CapturesDecodeSummary };
   /** Find an edge in a capture */
   "GET /capture/{id}/edges": { path: { id: string }; query: { channel: string; at: number; direction?: "next" | "previous"; edge?: "rising" | "falling" | "either" }; body: undefined; answer: CapturesEdgeFound };
   /** A capture as a file */
@@ -450,7 +450,7 @@ export interface Operations {
   /** Play a waveform on a DAC output */
   "POST /dac/replay/start": { path: {}; query: {}; body: unknown; answer: WaveformsStarted };
   /** List the protocol decoders */
-  "GET /decoders": { path: {}; query: {}; body: undefined; answer: CapturesListed2 };
+  "GET /decoders": { path: {}; query: { engine?: "hostd" | "sigrok"; protocol?: string }; body: undefined; answer: CapturesListed2 };
   /** Look for a board by its bytes */
   "GET /emi/boards/lookup": { path: {}; query: { sha256: string }; body: undefined; answer: EmiLookup };
   /** One board */
