@@ -261,7 +261,8 @@ export class Viewer {
     const all = this.decoders.peek();
     this.decoders.value = instead ? all.map((one) => (one === instead ? decoder : one)) : [...all, decoder];
     instead?.close();
-    void decoder.read(this.capture, () => this.edition.value++);
+    // At its end it is known what it keeps; what is seen and not kept is read then.
+    void decoder.read(this.capture, () => this.edition.value++).then(() => this.want());
   }
 
   /** Lays another capture over this one, or none. */
