@@ -109,21 +109,23 @@ fn files_are_small_compressed_and_sent_once() {
     let page = browser(&server).get("/").unwrap();
     let mut all = 0;
     for path in assets(&page.text) {
-        let (head, zipped) = raw(
-            &server,
-            &format!("GET {path} HTTP/1.1\r\naccept-encoding: gzip, br"),
-        );
-        assert!(head.contains("content-encoding: gzip"), "{head}");
+        let request = format!("GET {path} HTTP/1.1\r\naccept-encoding: gzip, br");
+        let (head, body) = raw(&server, &request);
         assert!(
             head.contains("vary: ") && head.contains("accept-encoding"),
             "{head}"
         );
-        all += zipped.len();
-        let mut unzipped = String::new();
-        GzDecoder::new(&*zipped)
-            .read_to_string(&mut unzipped)
-            .unwrap();
-        assert_eq!(unzipped, server.anonymous().get(&path).unwrap().text);
+        all += body.len();
+        let plain = server.anonymous().get(&path).unwrap().text;
+        // A few lines are shorter as they are.
+        let is_zipped = head.contains("content-encoding: gzip");
+        assert!(is_zipped || plain.len() < 1000, "{head}");
+        if is_zipped {
+            let mut unzipped = String::new();
+            let mut decoder = GzDecoder::new(&*body);
+            decoder.read_to_string(&mut unzipped).unwrap();
+            assert_eq!(unzipped, plain);
+        }
         let (head, body) = raw(&server, &format!("HEAD {path} HTTP/1.1"));
         assert!(
             head.starts_with("http/1.1 200") && body.is_empty(),
