@@ -16,6 +16,8 @@ const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-pra
 export const SERVER = process.env.SERVER ?? join(here, "../../target/release/hostd");
 /** The firmware of the simulated target, which comes with the source. */
 export const FIRMWARE = join(here, "../../hostd/target-sim/firmware/demo.elf");
+/** A folder that the server shows instead of what is in it: `WEB=.watch`, while editing. */
+export const MORE = process.env.WEB ? ["--web", process.env.WEB] : [];
 const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 /** Where screenshots go, if anywhere. */
 const SCREENS = process.env.SCREENS;
@@ -26,7 +28,7 @@ const ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "
 export const stage = { hostd: undefined, browser: undefined, url: "", device: "", state: undefined, link: "" };
 
 export async function begin() {
-  [stage.hostd, stage.browser] = await Promise.all([startHostd(SERVER), chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS })]);
+  [stage.hostd, stage.browser] = await Promise.all([startHostd(SERVER, { more: MORE }), chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS })]);
   stage.url = stage.hostd.url;
   stage.device = stage.hostd.devices[0].id;
   const page = await fetch(`${stage.url}/devices`, { headers: { accept: "text/html" } });

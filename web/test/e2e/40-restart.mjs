@@ -1,7 +1,7 @@
 // Two browsers, and a server that comes back. Last: it restarts the server.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SERVER, api, open, stage } from "../stage.mjs";
+import { MORE, SERVER, api, open, stage } from "../stage.mjs";
 import { startHostd } from "../../dev/hostd.mjs";
 
 test("what one browser does, another one sees", async () => {
@@ -21,7 +21,7 @@ test("after a restart of the server, pages and lines come back by themselves", a
   await stage.hostd.end();
   await page.getByText(/Reconnecting, lost/).waitFor();
   await page.getByText("The server has not answered for").waitFor();
-  stage.hostd = await startHostd(SERVER, { folder, listen: new URL(url).host });
+  stage.hostd = await startHostd(SERVER, { folder, listen: new URL(url).host, more: MORE });
   await page.getByText("Live").waitFor({ timeout: 20_000 });
   await page.getByText("The server has not answered for").waitFor({ state: "detached" });
   assert.equal(stage.hostd.url, url);
