@@ -12,6 +12,8 @@ import KeysPage from "../pages/keys.tsx";
 import LivePage from "../pages/live.tsx";
 import MeasurementsPage from "../pages/measurements.tsx";
 import PeoplePage from "../pages/people.tsx";
+import PluginPage from "../pages/plugin.tsx";
+import PluginsPage from "../pages/plugins.tsx";
 import ViewerPage from "../pages/viewer.tsx";
 import type { IconName } from "../ui/icon.tsx";
 
@@ -36,6 +38,8 @@ export const ROUTES: readonly Route[] = [
   { pattern: "/jobs/:id", page: ({ id }) => <JobPage key={id} id={id!} /> },
 
   { pattern: "/keys", page: () => <KeysPage /> },
+  { pattern: "/plugins", page: () => <PluginsPage /> },
+  { pattern: "/plugins/:id", page: ({ id }) => <PluginPage key={id} id={id!} /> },
   { pattern: "/people", page: () => <PeoplePage tab="users" /> },
   { pattern: "/people/:tab", page: ({ tab }) => <PeoplePage tab={tab!} /> },
 ];
@@ -57,6 +61,7 @@ export const MAIN: readonly Place[] = [
 export const ADMINISTRATION: readonly Place[] = [
   { to: "/keys", name: "Keys", icon: "key" },
   { to: "/people", name: "People", icon: "people" },
+  { to: "/plugins", name: "Plugins", icon: "plugin" },
 ];
 
 /** What `/` shows. */
