@@ -148,7 +148,7 @@ const CASES: &[(&str, &str, &str, u16, &str, &str)] = &[
     (
         "POST",
         "/api/la/captures/start",
-        "{\"device_id\": \"DEVICE\", \"samples\": 4194305, \"sample_rate_mhz\": 1}",
+        "{\"device_id\": \"DEVICE\", \"samples\": 4294967297, \"sample_rate_mhz\": 1}",
         400,
         "invalid_request",
         "samples",

@@ -299,13 +299,10 @@ impl Shape for Address {
     }
 
     fn read_text(&self, text: &str) -> Result<u8, String> {
-        let read = match text.strip_prefix("0x") {
-            Some(digits) if digits.starts_with(|first: char| first.is_ascii_hexdigit()) => {
-                u8::from_str_radix(digits, 16).ok()
-            }
-            Some(_) => None,
-            None => integer(0..=ADDRESS_MAX).read_text(text).ok(),
-        };
+        let digits = text.strip_prefix("0x").filter(|digits| {
+            (1..=2).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_hexdigit())
+        });
+        let read = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
         read.filter(|address| *address <= ADDRESS_MAX)
             .ok_or_else(rule)
     }
@@ -313,7 +310,7 @@ impl Shape for Address {
     fn schema(&self) -> Schema {
         json_schema!({"anyOf": [
             {"type": "integer", "minimum": 0, "maximum": ADDRESS_MAX},
-            {"type": "string", "pattern": "^(0x[0-7]?[0-9A-Fa-f]|[0-9]{1,3})$"}
+            {"type": "string", "pattern": "^[0][x][0-7]{0,1}[0-9A-Fa-f]$"}
         ]})
     }
 }
@@ -479,6 +476,7 @@ mod tests {
             (r#"{"protocol":"i2c","address":128}"#, "trigger.address"),
             (r#"{"protocol":"i2c","address":"0x80"}"#, "trigger.address"),
             (r#"{"protocol":"i2c","address":"0x+1"}"#, "trigger.address"),
+            (r#"{"protocol":"i2c","address":"0x076"}"#, "trigger.address"),
             (r#"{"protocol":"i2c","address":1,"scl":1}"#, "trigger.sda"),
             (r#"{"protocol":"i2c","address":1,"rx":1}"#, "trigger.rx"),
             (r#"{"protocol":"uart","bytes":"00"}"#, "trigger.rx"),
