@@ -361,6 +361,7 @@ fn wrong_descriptions_are_refused() {
         "[[register]]\nat = 0\nname = \"a\"\nfields = [{ name = \"f\", bits = \"8\" }]",
         "[[register]]\nat = 0\nname = \"a\"\nfields = [{ name = \"f\", bits = \"1:0\", when = \"2\" }]",
         "[[register]]\nat = 0\nname = \"a\"\nfields = [{ name = \"f\", bits = \"1:0\", scale = nan }]",
+        "[[register]]\nat = 0\nname = \"a\"\nfields = [{ name = \"f\", bits = \"1:0\", scale = 1e300 }]",
         "[[register]]\nat = 0\nname = \"a\"\nfields = [{ name = \"f\", bits = \"1:0\", unit = \"\\\\\" }]",
         "[[register]]\nat = 0\nname = \"a\"\nfields = [{ name = \"f\", bits = \"1:0\", values = { 4 = \"x\" } }]",
         "[[memory]]\nfirst = 2\nlast = 1\nname = \"m\"",

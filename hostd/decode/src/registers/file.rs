@@ -30,6 +30,9 @@ pub(crate) const FIELDS_MAX: usize = 64;
 /// Most values of a field that have names.
 pub(crate) const VALUES_MAX: usize = 256;
 
+/// Largest scale and offset: what comes of them is a number that JSON has.
+const NUMBER_MAX: f64 = 1e12;
+
 /// Addresses that devices can have; others are reserved.
 pub(crate) const ADDRESS_MIN: u8 = 0x08;
 pub(crate) const ADDRESS_MAX: u8 = 0x77;
@@ -380,8 +383,10 @@ fn field(given: FileField, register_bits: u32) -> Result<Field, PartError> {
         values.push((value, word));
     }
     let (scale, offset) = (given.scale.unwrap_or(1.0), given.offset.unwrap_or(0.0));
-    if !scale.is_finite() || !offset.is_finite() {
-        return Err(member(&given.name, "`scale` and `offset` must be numbers"));
+    let fits = |number: f64| number.abs() <= NUMBER_MAX;
+    if !fits(scale) || !fits(offset) {
+        let cause = "`scale` and `offset` must be at most 1e12";
+        return Err(member(&given.name, cause));
     }
     if !given.unit.is_empty() {
         check_text(&given.unit)?;
