@@ -27,9 +27,6 @@ const LEVEL_MAX: f64 = 1e6;
 /// Most stretches of a summary.
 const STRETCHES_MAX: u32 = 10_000;
 
-/// Most events, which is more than any capture has.
-const LIMIT_MAX: u64 = 1 << 36;
-
 /// Longest name of a channel, in characters.
 const CHANNEL_CHARS_MAX: usize = 64;
 
@@ -141,7 +138,7 @@ members! {
         /// The sample behind the last one; the end of the capture when it is left out.
         to: Option<u64> = optional(subject::sample(1)),
         /// Events at most.
-        limit: Option<u64> = optional(integer(1..=LIMIT_MAX)),
+        limit: Option<u64> = optional(integer(1..=subject::SAMPLES_MAX)),
         /// Pulses shorter than so many nanoseconds are left out.
         glitch: Option<f64> = optional(number(0.0, GLITCH_NS_MAX)),
         /// The analog channel is read as logic, high above this value of its unit; the roles of the decoder then take that

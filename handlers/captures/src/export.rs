@@ -7,10 +7,7 @@ use guest::{
 };
 use serde_json::json;
 
-use crate::{capture, refusal};
-
-/// Last sample that any capture can have.
-const SAMPLE_MAX: u64 = 1 << 36;
+use crate::{capture, refusal, subject};
 
 const REPLY: &str = "The file, streamed.";
 
@@ -80,9 +77,9 @@ members! {
         channels: Option<String> = optional(text(1..=CHANNELS_CHARS_MAX)),
         /// First sample of the file, of the logic channels or, where it has none, of the analog one. The other kind is cut at the
         /// same time. Times in the file begin at 0.
-        from: Option<u64> = optional(integer(0..=SAMPLE_MAX)),
+        from: Option<u64> = optional(integer(0..=subject::SAMPLES_MAX)),
         /// The sample behind the last one; the end of the capture when it is left out.
-        to: Option<u64> = optional(integer(1..=SAMPLE_MAX)),
+        to: Option<u64> = optional(integer(1..=subject::SAMPLES_MAX)),
     }
 }
 

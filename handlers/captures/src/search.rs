@@ -17,9 +17,6 @@ const QUERY_CHARS_MAX: usize = 512;
 const LIMIT_MAX: u32 = 10_000;
 const LIMIT_DEFAULT: u32 = 1000;
 
-/// More places than any capture has.
-const SKIP_MAX: u64 = 1 << 36;
-
 /// A line for each place.
 const LINES: &str = "application/x-ndjson";
 
@@ -66,7 +63,7 @@ members! {
         /// The sample behind the last one; the end of the capture when it is left out.
         to: Option<u64> = optional(subject::sample(1)),
         /// Places to leave out: the `next` of the page before, whose `from` and `to` stay. Lines have no pages.
-        skip: u64 = or(integer(0..=SKIP_MAX), 0),
+        skip: u64 = or(integer(0..=subject::SAMPLES_MAX), 0),
         /// Places of the answer at most; when it is left out, 1000, and all of them as lines.
         limit: Option<u32> = optional(integer(1..=LIMIT_MAX)),
     }

@@ -14,8 +14,8 @@ const CHANNEL_CHARS_MAX: usize = 128;
 /// Samples of the longest capture, as a power of two.
 pub(crate) const SAMPLES_LOG2: u8 = 36;
 
-/// Last sample that any capture can have.
-const SAMPLE_MAX: u64 = 1 << SAMPLES_LOG2;
+/// Samples of the longest capture, which is more than any has events or results.
+pub(crate) const SAMPLES_MAX: u64 = 1 << SAMPLES_LOG2;
 
 /// A channel by its name, such as `ADC` or `LA1`.
 pub(crate) fn channel() -> impl Shape<Value = String> {
@@ -24,7 +24,7 @@ pub(crate) fn channel() -> impl Shape<Value = String> {
 
 /// A sample of a capture.
 pub(crate) fn sample(first: u64) -> impl Shape<Value = u64> {
-    integer(first..=SAMPLE_MAX)
+    integer(first..=SAMPLES_MAX)
 }
 
 /// What was measured.

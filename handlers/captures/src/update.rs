@@ -7,7 +7,7 @@ use guest::{
 };
 use serde_json::json;
 
-use crate::{capture, refusal};
+use crate::{capture, refusal, subject};
 
 /// Longest name of a capture, in characters.
 const NAME_CHARS_MAX: usize = 128;
@@ -25,7 +25,7 @@ const MARKERS_MAX: usize = 100;
 const NOTE_CHARS_MAX: usize = 200;
 
 /// Last sample that any capture can have.
-const SAMPLE_MAX: u64 = (1 << 36) - 1;
+const SAMPLE_MAX: u64 = subject::SAMPLES_MAX - 1;
 
 pub(crate) const ROUTE: Route = Route {
     name: "captures.update",
