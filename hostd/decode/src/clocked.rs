@@ -3,7 +3,7 @@
 
 use crate::annotation::Annotation;
 use crate::planes::{CodePath, Kernel, Taps, run};
-use crate::protocol::{ActiveBlock, Chunk, Part, Protocol, Splitter, chunks, run_active};
+use crate::protocol::{ActiveBlock, Chunk, Content, Part, Protocol, Splitter, chunks, run_active};
 
 /// What is specific to a bus.
 pub(crate) trait Bus: Send {
@@ -44,10 +44,8 @@ pub(crate) trait Bus: Send {
         None
     }
 
-    /// Takes the next part that the splitter decoded; returns the levels of its last sample, if it has any.
-    fn join(&mut self, _part: Part, _out: &mut Vec<Self::Event>) -> Option<u64> {
-        None
-    }
+    /// Takes what the splitter decoded next.
+    fn join(&mut self, _content: Content, _out: &mut Vec<Self::Event>) {}
 
     /// Turns events into annotations.
     fn annotate(&mut self, events: &[Self::Event], out: &mut Vec<Annotation>);
@@ -199,8 +197,10 @@ impl<B: Bus> Protocol for Clocked<B> {
     }
 
     fn join(&mut self, part: Part, out: &mut Vec<Annotation>) {
-        let levels = self.bus.join(part, &mut self.events);
-        self.levels = levels.or(self.levels);
+        let (first, last) = part.levels;
+        self.levels_before(part.at, || first);
+        self.bus.join(part.content, &mut self.events);
+        self.levels = Some(last);
         self.annotate(out);
     }
 

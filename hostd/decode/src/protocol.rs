@@ -1,9 +1,9 @@
 //! What every protocol decoder does with samples, in whatever form they arrive.
 
 use crate::annotation::Annotation;
-use crate::i2c;
 use crate::planes::{BLOCK, Block, CodePath, Kernel, LANES, Taps};
 use crate::segment::{Reader, SegmentError};
+use crate::{i2c, spi};
 
 /// A decoder in the middle of a capture. Samples arrive in order and without gaps; annotations come
 /// out in the order in which sigrok prints them. It keeps its state between calls, so a capture can
@@ -65,8 +65,18 @@ pub(crate) trait Splitter: Sync {
 }
 
 /// What a splitter decoded.
-pub(crate) enum Part {
+pub(crate) struct Part {
+    /// The first sample.
+    pub(crate) at: u64,
+    /// Levels before it, or its own where a capture begins, and those of the last sample; lane 0 in bit 0.
+    pub(crate) levels: (u64, u64),
+    pub(crate) content: Content,
+}
+
+/// What is there.
+pub(crate) enum Content {
     I2c(i2c::Part),
+    Spi(spi::Stored),
 }
 
 /// A block of stored samples in which some lane changes.

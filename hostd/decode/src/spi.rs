@@ -9,8 +9,10 @@ mod machine;
 mod notes;
 mod parallel;
 mod protocol;
+mod stored;
 
 pub(crate) use protocol::Spi;
+pub(crate) use stored::Stored;
 
 use crate::decoder::{Accepts, ByteStreamInfo, Channel, Class, Decoder, OptionInfo, Row};
 

@@ -213,22 +213,26 @@ fn mostly_clock(seed: u64) -> Vec<u8> {
     samples
 }
 
+/// A chip that stays selected for longer than what is put aside, between transfers as usual.
+fn mostly_selected(seed: u64) -> Vec<u8> {
+    let mut rng = Rng::new(seed);
+    let mut samples = traffic::spi(700_000, 3, seed);
+    let mut data = 0;
+    for at in 0..2_500_000 {
+        if rng.range(0, 3) == 0 {
+            data ^= 12;
+        }
+        samples.push(data | u8::from(at % 2 == 0));
+    }
+    samples.extend(traffic::spi(700_000, 2, seed + 1));
+    samples
+}
+
 /// Parts of several blocks, decoded side by side without knowing what came before, on one thread and on several.
-#[test]
-fn stored_i2c_is_the_same_in_parts() {
-    let map = [("scl", "0"), ("sda", "1")];
-    let spec = Spec::parse("i2c", &map, &[], Some("addr-data"), &names(8)).expect("valid");
-    let path = CodePath::Portable;
-    let captures = [
-        traffic::i2c(9_000_000, Load::Dense, 4),
-        traffic::i2c(150_000_000, Load::Sparse, 5),
-        mostly_clock(1),
-        mostly_clock(2),
-        noise(3_000_000, 3, 9),
-        noise(12_000_000, 90, 10),
-    ];
+fn check_parts(spec: &Spec, captures: &[Vec<u8>]) {
     for (number, samples) in captures.iter().enumerate() {
-        let expected = run(&spec, Plan::Sequential(path), 1, &[samples]);
+        let plan = Plan::Sequential(CodePath::Portable);
+        let expected = run(spec, plan, 1, &[samples]);
         assert!(expected.len() > 1000, "capture {number} has something");
         let mut encoder = Encoder::new(EncoderSpec {
             channels: 8,
@@ -246,7 +250,7 @@ fn stored_i2c_is_the_same_in_parts() {
             for segment in [&whole, &torn] {
                 let mut got = Vec::new();
                 let decoded = pool.install(|| {
-                    decode::decode_segment(segment, &spec, &mut |part| {
+                    decode::decode_segment(segment, spec, &mut |part| {
                         got.extend_from_slice(part);
                         ControlFlow::Continue(())
                     })
@@ -257,7 +261,7 @@ fn stored_i2c_is_the_same_in_parts() {
             // It is asked often whether to go on, and stops at once.
             let mut asked = 0;
             let decoded = pool.install(|| {
-                decode::decode_segment(&whole, &spec, &mut |_| {
+                decode::decode_segment(&whole, spec, &mut |_| {
                     asked += 1;
                     match asked {
                         1 => ControlFlow::Continue(()),
@@ -269,6 +273,35 @@ fn stored_i2c_is_the_same_in_parts() {
             assert!(asked == 2 && decoded.stopped && decoded.samples < samples.len() as u64);
         }
     }
+}
+
+#[test]
+fn stored_i2c_is_the_same_in_parts() {
+    let map = [("scl", "0"), ("sda", "1")];
+    let spec = Spec::parse("i2c", &map, &[], Some("addr-data"), &names(8)).expect("valid");
+    let captures = [
+        traffic::i2c(9_000_000, Load::Dense, 4),
+        traffic::i2c(150_000_000, Load::Sparse, 5),
+        mostly_clock(1),
+        mostly_clock(2),
+        noise(3_000_000, 3, 9),
+        noise(12_000_000, 90, 10),
+    ];
+    check_parts(&spec, &captures);
+}
+
+#[test]
+fn stored_spi_is_the_same_in_parts() {
+    let map = [("clk", "0"), ("cs", "1"), ("mosi", "2"), ("miso", "3")];
+    let shown = Some("mosi-data,miso-data,mosi-transfer,miso-transfer");
+    let spec = Spec::parse("spi", &map, &[], shown, &names(8)).expect("valid");
+    let captures = [
+        traffic::spi(4_000_000, 4, 1),
+        mostly_selected(3),
+        noise(3_000_000, 3, 9),
+        noise(12_000_000, 90, 10),
+    ];
+    check_parts(&spec, &captures);
 }
 
 #[test]

@@ -24,8 +24,6 @@ pub(crate) struct Part {
     condition: Option<(u64, bool)>,
     events: Vec<Event>,
     end: Machine,
-    /// Levels of its last sample, if they are known: SCL in bit 0, SDA in bit 1.
-    pub(super) levels: Option<u64>,
 }
 
 pub(super) struct Unknown<const BITS: bool>(pub(super) Part);
@@ -60,7 +58,6 @@ impl Part {
             condition: None,
             events: Vec::new(),
             end: Machine::new(),
-            levels: None,
         }
     }
 

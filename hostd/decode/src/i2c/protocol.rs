@@ -8,7 +8,7 @@ use super::stored::ByToggles;
 use crate::annotation::{Annotation, ClassSet};
 use crate::clocked::{Bus, Samples};
 use crate::planes::{CodePath, Taps};
-use crate::protocol::{self, Chunk, Splitter};
+use crate::protocol::{Chunk, Content, Splitter};
 use rayon::prelude::*;
 
 /// An I²C bus in the middle of a capture.
@@ -88,13 +88,14 @@ impl Bus for I2c {
         Some(Box::new(ByToggles))
     }
 
-    fn join(&mut self, part: protocol::Part, out: &mut Vec<Event>) -> Option<u64> {
-        let protocol::Part::I2c(part) = part;
-        let (machine, levels) = (self.machine, part.levels);
+    fn join(&mut self, content: Content, out: &mut Vec<Event>) {
+        let Content::I2c(part) = content else {
+            unreachable!("the splitter is that of this bus");
+        };
+        let machine = self.machine;
         let mut known = Direct::<false> { machine, out };
         part.join(&mut known);
         self.machine = known.machine;
-        levels
     }
 
     fn annotate(&mut self, events: &[Event], out: &mut Vec<Annotation>) {

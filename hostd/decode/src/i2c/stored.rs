@@ -2,7 +2,7 @@
 
 use super::machine::{Edges, SCL, SDA};
 use super::parallel::{Part, Unknown};
-use crate::protocol::{self, Splitter};
+use crate::protocol::{self, Content, Splitter};
 use crate::segment::{Reader, SegmentError};
 
 /// Most clock rises without a START or STOP that are put aside: a fraction of a megabyte.
@@ -103,20 +103,26 @@ impl Splitter for ByToggles {
         blocks: usize,
     ) -> Result<Option<protocol::Part>, SegmentError> {
         let mut edges = Unknown::<false>(Part::new());
+        let mut begun = None;
+        let mut last = 0;
         for _ in 0..blocks {
             let Some((start, _, levels)) = reader.next_toggles()? else {
                 break;
             };
+            begun.get_or_insert((start, levels));
             let line = |lane: usize| Line {
                 level: levels >> lane & 1 != 0,
                 toggles: reader.toggles(lane),
             };
-            let levels = show(start, &line(SCL), &line(SDA), &mut edges);
-            edges.0.levels = Some(levels);
+            last = show(start, &line(SCL), &line(SDA), &mut edges);
             if edges.0.put_aside() > ASIDE_MAX {
                 return Ok(None);
             }
         }
-        Ok(Some(protocol::Part::I2c(edges.0)))
+        Ok(begun.map(|(at, first)| protocol::Part {
+            at,
+            levels: (first, last),
+            content: Content::I2c(edges.0),
+        }))
     }
 }

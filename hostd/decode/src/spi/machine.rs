@@ -49,6 +49,10 @@ impl Rules {
         }
     }
 
+    pub(super) fn has_cs(&self) -> bool {
+        self.has_cs
+    }
+
     pub(super) fn word_bits(&self) -> u32 {
         self.word_bits
     }

@@ -4,10 +4,11 @@ use super::Config;
 use super::machine::{Direct, Event, Finder, Kind, Machine, Rules, selection};
 use super::notes::Notes;
 use super::parallel::{Count, Part};
+use super::stored::BySelections;
 use crate::annotation::{Annotation, ClassSet};
 use crate::clocked::{Bus, Samples};
 use crate::planes::{CodePath, Taps};
-use crate::protocol::Chunk;
+use crate::protocol::{Chunk, Content, Splitter};
 use rayon::prelude::*;
 
 /// An SPI bus in the middle of a capture.
@@ -114,6 +115,29 @@ impl Bus for Spi {
         for part in parts {
             part.join(&mut known);
         }
+        self.machine = known.machine;
+    }
+
+    /// Without CS, nothing but the first sample says where a word begins.
+    fn splitter(&self) -> Option<Box<dyn Splitter>> {
+        let rules = self.rules;
+        match rules.has_cs() {
+            true => Some(Box::new(BySelections { rules })),
+            false => None,
+        }
+    }
+
+    fn join(&mut self, content: Content, out: &mut Vec<Event>) {
+        let Content::Spi(part) = content else {
+            unreachable!("the splitter is that of this bus");
+        };
+        let (rules, machine) = (&self.rules, self.machine);
+        let mut known = Direct::<false> {
+            rules,
+            machine,
+            out,
+        };
+        part.join(&mut known);
         self.machine = known.machine;
     }
 
