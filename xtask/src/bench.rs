@@ -14,14 +14,16 @@ const LOOP: &str = "loop";
 
 /// Benchmarks of packages that stand alone: they need no server, and nothing of the workspace but these packages and what
 /// those use.
-const ALONE: [(&str, &[&str]); 3] = [
-    ("captures", &["decode", "search"]),
-    ("emi", &["emi"]),
-    ("fields", &["emi"]),
-];
+const ALONE: [(&str, &[&str]); 2] = [("emi", &["emi"]), ("fields", &["emi"])];
+
+/// Benchmarks that run without a server, and yet use much of the workspace.
+const SERVERLESS: [&str; 1] = ["captures"];
+
+/// Features of benchmarks, which only they need.
+const FEATURES: [(&str, &str); 1] = [("captures", "decode/rivals")];
 
 /// Runs the bench target `name`, whichever package has it. The server is built first, with its
-/// handlers, unless the package stands alone: one bench starts it, and would otherwise measure an older build.
+/// handlers, unless the benchmark needs none: one bench starts it, and would otherwise measure an older build.
 pub(crate) fn run(name: &str, options: &Options) -> Result<()> {
     if name == LOOP {
         return turnaround::run(&options.passed_on);
@@ -43,12 +45,18 @@ pub(crate) fn run(name: &str, options: &Options) -> Result<()> {
             .iter()
             .fold(cargo, |cargo, package| cargo.args(["--package", package])),
         None => {
-            server::build(options)?;
+            if !SERVERLESS.contains(&name) {
+                server::build(options)?;
+            }
             // The whole workspace is selected for the same reason as in `host::build`.
             cargo.arg("--workspace")
         }
     };
     progress::step(&format!("building and running the benchmark {name}"));
+    let features = FEATURES.iter().filter(|(of, _)| *of == name);
+    let cargo = features.fold(cargo, |cargo, (_, feature)| {
+        cargo.args(["--features", feature])
+    });
     let cargo = cargo.args(["--bench", name]);
     cargo.arg("--").args(&options.passed_on).run()
 }

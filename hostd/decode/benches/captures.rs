@@ -1,6 +1,6 @@
 //! A billion samples of 14 channels: stored, looked at from afar, looked up, and an overview against the way through all edges.
 //!
-//! `cargo xtask bench captures`, or a part of it by name: `-- ingest sizes looks`. Compare the ratios rather than the absolute
+//! `cargo xtask bench captures`, or a part of it by name: `-- ingest sizes looks rivals`. Compare the ratios rather than the absolute
 //! numbers.
 
 #![allow(clippy::print_stdout, reason = "printing is what a bench is for")]
@@ -8,6 +8,8 @@
 #[path = "decode/clock.rs"]
 #[allow(dead_code, reason = "the other bench uses all of it")]
 mod clock;
+#[path = "captures/rivals.rs"]
+mod rivals;
 #[path = "captures/storing.rs"]
 mod storing;
 #[path = "../tests/support/traffic.rs"]
@@ -249,6 +251,9 @@ fn main() {
     }
     if wanted("looks") {
         looks(parts, rounds);
+    }
+    if wanted("rivals") {
+        rivals::run(parts.min(12) * PART / 2, rounds.min(3));
     }
 }
 

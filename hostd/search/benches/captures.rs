@@ -1,6 +1,6 @@
 //! A billion samples of I²C, searched: against a naive decoder on expanded samples, and against decoding to text.
 //!
-//! `cargo xtask bench captures`. Compare the ratios rather than the absolute numbers.
+//! `cargo xtask bench captures -- search`. Compare the ratios rather than the absolute numbers.
 
 #![allow(clippy::print_stdout, reason = "printing is what a bench is for")]
 
@@ -122,7 +122,15 @@ fn main() {
     } else {
         (1_000_000_000 / PART + 1, 3)
     };
-    println!("\nsearch over {} samples of I2C, one thread", parts * PART);
+    let named = || {
+        std::env::args()
+            .skip(1)
+            .filter(|name| !name.starts_with('-'))
+    };
+    if named().next().is_some() && !named().any(|name| name == "search") {
+        return;
+    }
+    println!("\nsearch over {} samples of I2C", parts * PART);
     for load in [Load::Dense, Load::Mixed, Load::Sparse] {
         search(load, parts, rounds);
     }
