@@ -38,6 +38,7 @@ async function played(path, given = job(), options = {}) {
   const opened = await open("/sign-in", options);
   const connections = [];
   await opened.page.route(`**/api/jobs/${ID}`, (route) => route.fulfill({ json: given }));
+  await opened.page.route(`**/api/jobs/${ID}/trace.json`, (route) => route.fulfill({ json: [] }));
   await opened.page.routeWebSocket(`**/api/jobs/${ID}/ws`, (socket) => {
     connections.push(socket);
     for (const message of output(2)) socket.send(message);
@@ -92,7 +93,7 @@ test("a line that comes back says nothing twice", async () => {
 test("attempts are chosen, and the address says which", async () => {
   const { page, silent } = await played(`/jobs/${ID}`);
   await page.getByRole("button", { name: /fw\.f0/ }).click();
-  await page.waitForURL(`**/jobs/${ID}?attempt=1`);
+  await page.waitForFunction(() => new URL(location.href).searchParams.get("attempt") === "1");
   await page.getByText(/Nothing was written yet|Reading the log/).waitFor();
   await page.getByRole("button", { name: /smoke\.f0/ }).click();
   await page.getByText("100\u202f000 lines").waitFor();
