@@ -12,6 +12,7 @@ import { Empty, Loaded } from "../ui/states.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import { several } from "../ui/time.ts";
 import { duration } from "../model/axis.ts";
+import { readTrace } from "../viewer/aside.ts";
 import { placeOf } from "./place.ts";
 
 /** Cases on the page; the file has all of them. */
@@ -24,7 +25,9 @@ const OUTCOMES: Readonly<Record<Case["outcome"], { readonly word: string; readon
   passed: { word: "passed", tone: "ok", rank: 3 },
 };
 
-export function Cases({ job, trace }: { job: JobsJob; trace: Trace | undefined }) {
+export function Cases({ job }: { job: JobsJob }) {
+  // Where in its capture a case was; cases are shown without it, too.
+  const trace = useResource(`trace ${job.id} ${job.finished_at}`, (signal) => (job.state === "finished" ? readTrace(job.id, signal) : Promise.resolve(undefined))).data.value;
   const cases = useResource(`cases ${job.id} ${job.finished_at}`, async (signal) => parseJunit(await (await request(url("GET /jobs/{id}/junit.xml", { id: job.id }), { signal })).text()), job.state === "finished" ? 0 : 5000);
   const only = query.value.get("only");
   return (

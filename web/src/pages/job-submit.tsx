@@ -16,6 +16,7 @@ import { Button } from "../ui/button.tsx";
 import { Drop } from "../ui/drop.tsx";
 import { Field } from "../ui/field.tsx";
 import { Head } from "../ui/head.tsx";
+import { Faults } from "../ui/faults.tsx";
 import { Progress } from "../ui/progress.tsx";
 import { Trouble } from "../ui/states.tsx";
 import { Tabs } from "../ui/tabs.tsx";
@@ -175,7 +176,7 @@ function WithSources() {
       {about.fields(failure?.fields ?? {}, false)}
       {sending.value && <Progress label="Sent" share={sending.value.share.value} />}
       {failure && (problems.length > 0
-        ? <ul class="faults" role="alert">{problems.map(({ line, column, message }, i) => <li key={i}><b>Line {line}, column {column}: </b>{message}</li>)}</ul>
+        ? <Faults faults={problems} />
         : <Trouble failure={failure} />)}
       <p class="small">From a checkout, <code>hostd submit {USUAL_PATH} --wait</code> does the same and leaves out what git ignores.</p>
       <div><Button type="submit" kind="main" label="Submit" busy={submitting.busy.value} disabled={!file.value} /></div>

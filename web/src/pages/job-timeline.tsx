@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { call } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import type { JobsJob } from "../api/schema.ts";
-import { duration, instant } from "../model/axis.ts";
+import { duration, instant, zoom } from "../model/axis.ts";
 import { HeldSource, JoinedSource, type Member } from "../model/joined.ts";
 import type { TileSource } from "../model/tiles.ts";
 import { type Captured, type Trace, parseTrace } from "../model/trace.ts";
@@ -110,7 +110,7 @@ function Captures({ trace, viewer }: { trace: Trace; viewer: Viewer }) {
       <ol class="places">
         {captures.map((capture) => (
           <li key={capture.id}>
-            <button type="button" onClick={() => viewer.lookAt(capture.from * rate, capture.to * rate)}><span class="number">{instant(capture.from, 1e-3)}</span> {capture.name}, {duration(capture.to - capture.from)}</button>
+            <button type="button" onClick={() => viewer.look(zoom({ ...viewer.view.peek(), from: capture.from * rate, to: capture.to * rate }, 0.5, 1))}><span class="number">{instant(capture.from, 1e-3)}</span> {capture.name}, {duration(capture.to - capture.from)}</button>
             <a class="small" href={link(capture)}>Open</a>
           </li>
         ))}

@@ -19,7 +19,6 @@ import { LineState } from "../ui/line-state.tsx";
 import { Empty, Loaded, Trouble } from "../ui/states.tsx";
 import { LinkTabs } from "../ui/tabs.tsx";
 import { between, count, several } from "../ui/time.ts";
-import { readTrace } from "../viewer/aside.ts";
 import { Ago } from "../ui/when.tsx";
 import { OUTCOMES, verdictOf } from "./job-state.ts";
 
@@ -82,21 +81,21 @@ function Shown({ job }: { job: JobsJob }) {
 function Parts({ job, attempt }: { job: JobsJob; attempt: JobsAttempt | undefined }) {
   const view = query.value.get("view") ?? (attempt ? "log" : "why");
   const base = `/jobs/${job.id}`;
-  const trace = useResource(`trace ${job.id} ${job.finished_at}`, (signal) => (isOver(job) ? readTrace(job.id, signal) : Promise.resolve(undefined)));
+  const log = attempt && query.value.has("attempt") ? `${base}?attempt=${attempt.number}` : base;
   const tabs = [
-    { to: `${base}${attempt ? `?view=log&attempt=${attempt.number}` : "?view=log"}`, name: "Log" },
+    { to: log, name: "Log" },
     { to: `${base}/timeline`, name: "Timeline" },
     { to: `${base}?view=cases`, name: "Cases" },
     { to: `${base}?view=artifacts`, name: "Artifacts", ...(job.captures?.length ? { note: several(job.captures.length, "capture") } : {}) },
     { to: `${base}?view=measured`, name: "Measurements", ...(job.measurements?.length ? { note: count(job.measurements.length) } : {}) },
     { to: `${base}?view=why`, name: "Why" },
   ];
-  const current = tabs.find(({ to }) => to.includes(`?view=${view}`))?.to ?? "";
+  const current = view === "log" ? log : `${base}?view=${view}`;
   return (
     <>
       <LinkTabs label="Job" tabs={tabs} current={current} />
       {view === "log" && (attempt ? <Written key={job.id} job={job} attempt={attempt} /> : <Empty icon="clock" title="Nothing has begun yet"><p>The log appears here as soon as a run begins.</p></Empty>)}
-      {view === "cases" && <Cases job={job} trace={trace.data.value} />}
+      {view === "cases" && <Cases job={job} />}
       {view === "artifacts" && <Artifacts job={job} />}
       {view === "measured" && <Measured job={job} />}
       {view === "why" && <Why job={job} />}
@@ -120,7 +119,7 @@ function Attempts({ job, attempts, chosen }: { job: JobsJob; attempts: readonly 
         const begin = at(started_at ?? assigned_at);
         return (
           <li key={number} class={tone}>
-            <button type="button" aria-pressed={number === chosen} title={message} onClick={() => setQuery({ attempt: String(number), view: "log" })}>
+            <button type="button" aria-pressed={number === chosen} title={message} onClick={() => setQuery({ attempt: String(number), view: undefined })}>
               <Icon name={icon} /><b>{run}</b><span class="hidden">{word}</span><span class="small">{between(started_at, ended_at)}</span>
               <svg class="span" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true"><rect x={begin * 100} y="0" width={Math.max(1, (at(ended_at) - begin) * 100)} height="4" /></svg>
             </button>

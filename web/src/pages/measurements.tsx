@@ -87,7 +87,7 @@ const VALUES: readonly Column<JobsMeasurement>[] = [
   { name: "Verdict", cell: ({ is_within }) => <Badge tone={is_within ? "ok" : "bad"}>{is_within ? "within" : "outside"}</Badge> },
   { name: "Limits", right: true, cell: ({ low, high, unit }) => <span class="number">{limits(low, high, unit)}</span> },
   { name: "Device", cell: ({ device_name, device }) => device_name ?? device ?? "–" },
-  { name: "Job", cell: ({ job, run, step, ref }) => <><a href={`/jobs/${job}?view=measured`}>{run}</a><span class="small"> {step}{ref && `, ${ref}`}</span></> },
+  { name: "Job", cell: ({ job, run, step, ref }) => <><a href={`/jobs/${job}?view=measured`}>{run}</a><span class="small under">{step}{ref && `, ${ref}`}</span></> },
   { name: "When", right: true, cell: ({ at }) => <Ago iso={at} /> },
 ];
 

@@ -6,6 +6,7 @@ import { type Fault, exampleRules, faultsOf, readRules } from "../model/rules.ts
 import { Button } from "../ui/button.tsx";
 import { Text } from "../ui/field.tsx";
 import { Sheet } from "../ui/sheet.tsx";
+import { Faults } from "../ui/faults.tsx";
 import { Trouble } from "../ui/states.tsx";
 import { type Verdicts, judge } from "./judging.ts";
 import { VerdictList, summary } from "./verdict-list.tsx";
@@ -77,7 +78,7 @@ function RulesSheet({ viewer, onClose }: { viewer: Viewer; onClose: () => void }
         void submit();
       }}>
         <Text label="Rules, as YAML or JSON" mono rows={14} value={text.value} onInput={(next) => (text.value = next)} hint={`Channels: ${lanes.map(({ name }) => name).join(", ")}. Times count from ${viewer.isTriggered ? "the trigger" : "the first sample"}.`} />
-        {faults.value.length > 0 && <ul class="faults" role="alert">{faults.value.map(({ line, message }, i) => <li key={i}>{line !== undefined && <b>Line {line}: </b>}{message}</li>)}</ul>}
+        {faults.value.length > 0 && <Faults faults={faults.value} />}
         {failure.value && <Trouble failure={failure.value} />}
         <details>
           <summary>What rules look like</summary>
