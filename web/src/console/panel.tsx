@@ -5,29 +5,33 @@ import { call } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import type { DevicesDevice } from "../api/schema.ts";
 import { laneNames } from "../pages/lanes.tsx";
+import type { RailName } from "../pages/power.tsx";
 import { query, setQuery } from "../router.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { Check } from "../ui/field.tsx";
 import { LineState } from "../ui/line-state.tsx";
+import { Icon } from "../ui/icon.tsx";
 import { Rows } from "../ui/rows.tsx";
 import { Search } from "../ui/search.tsx";
 import { Empty, Loaded } from "../ui/states.tsx";
 import { count } from "../ui/time.ts";
 import { SerialLine } from "./line.ts";
+import { NoPower } from "./no-power.tsx";
+import { save } from "./save.ts";
 import { type ScreenHandle, ScreenView } from "./screen-view.tsx";
+import { Send } from "./send.tsx";
 
-const ENDS = { CR: "\r", LF: "\n", CRLF: "\r\n", none: "" } as const;
 const BAUDS = [9600, 19_200, 38_400, 57_600, 115_200, 230_400, 460_800, 921_600];
 const BREAK_MS = 250;
 
 export function ConsolePanel({ device }: { device: DevicesDevice }) {
   const wiring = useResource(`wiring ${device.id}`, (signal) => call("GET /bench/devices/{id}/wiring/profile", { path: { id: device.id } }, signal));
   if (device.capabilities["uart"] === false) return <Empty icon="console" title="No console"><p>This device has no serial line to a target.</p></Empty>;
-  return <Loaded resource={wiring}>{({ profile }) => <Opened device={device} names={laneNames(profile)} />}</Loaded>;
+  return <Loaded resource={wiring}>{({ profile }) => <Opened device={device} names={laneNames(profile)} rail={profile["efuse"] === 2 ? "external" : "internal"} />}</Loaded>;
 }
 
-function Opened({ device, names }: { device: DevicesDevice; names: readonly string[] }) {
+function Opened({ device, names, rail }: { device: DevicesDevice; names: readonly string[]; rail: RailName }) {
   const asked = query.value;
   const [rx, tx, baud] = ["rx", "tx", "baud"].map((name) => asked.get(name) ?? undefined);
   const handle = useRef<ScreenHandle>(null);
@@ -38,12 +42,13 @@ function Opened({ device, names }: { device: DevicesDevice; names: readonly stri
     return () => made.close();
   }, [device.id, rx, tx, baud]);
   if (!line) return null;
-  return <Shown device={device} line={line} names={names} handle={handle} />;
+  return <Shown device={device} line={line} names={names} rail={rail} handle={handle} />;
 }
 
-function Shown({ device, line, names, handle }: { device: DevicesDevice; line: SerialLine; names: readonly string[]; handle: { current: ScreenHandle | null } }) {
-  const [stamps, stamp] = useState(false);
-  const [hex, asHex] = useState(false);
+function Shown({ device, line, names, rail, handle }: { device: DevicesDevice; line: SerialLine; names: readonly string[]; rail: RailName; handle: { current: ScreenHandle | null } }) {
+  // How it is shown stands in the address: a link shows the same.
+  const [stamps, hex] = ["times", "hex"].map((name) => query.value.has(name)) as [boolean, boolean];
+  const [away, leave] = useState(false);
   const open = line.open.value;
   const state = line.socket.line.value;
   const writable = (open?.writable ?? false) && state.state === "open";
@@ -55,18 +60,21 @@ function Shown({ device, line, names, handle }: { device: DevicesDevice; line: S
         <Pin label="TX" value={open?.tx} names={names} onChange={(value) => setQuery({ tx: value })} />
         <label>Baud <input class="short" list="bauds" inputMode="numeric" value={open?.baud ?? ""} disabled={!writable} onChange={(event) => line.ask({ type: "baud", baud: Number(event.currentTarget.value) })} /></label>
         <datalist id="bauds">{BAUDS.map((rate) => <option key={rate} value={rate} />)}</datalist>
+        {open?.parity !== undefined && <label>Parity <select value={open.parity} disabled={!writable} onChange={(event) => line.ask({ type: "parity", parity: event.currentTarget.value })}>{["none", "even", "odd"].map((one) => <option key={one} value={one} selected={one === open.parity}>{one}</option>)}</select></label>}
         <span class="small grow">{count(line.received.value)} bytes</span>
         <Find line={line} handle={handle} />
-        <Check label="Times" on={stamps} onChange={stamp} disabled={hex} />
-        <Check label="Hex" on={hex} onChange={asHex} />
+        <Check label="Times" on={stamps} onChange={(on) => setQuery({ times: on ? "1" : undefined })} disabled={hex} />
+        <Check label="Hex" on={hex} onChange={(on) => setQuery({ hex: on ? "1" : undefined })} />
         <Button label="Break" title={`Hold the line low for ${BREAK_MS} ms`} onClick={() => line.ask({ type: "break", ms: BREAK_MS })} disabled={!writable} />
         <Button label="Clear" onClick={() => line.clear()} />
-        <Button icon="save" label="Save" onClick={() => save(device.name, line)} />
+        <Button icon="save" label="Save" title={`Save what was received as ${hex ? "bytes" : stamps ? "text with times" : "text"}`} onClick={() => save(device.name, line, hex ? "bytes" : stamps ? "times" : "text")} />
       </div>
       {open && !open.writable && <p class="banner"><Badge tone="warn">Read only</Badge> {device.lease?.holder ?? "A lease"} holds this device; you see what it sees.</p>}
       {state.state !== "open" && <Refused device={device} wasOpen={open !== undefined} />}
       {line.notice.value && <p class="banner" role="status">{line.notice.value}</p>}
-      {hex ? <HexView line={line} /> : <ScreenView screen={line.screen} handle={handle} stamps={stamps} onType={writable ? (text) => line.send(text) : undefined} label="What the target says" />}
+      {state.state === "open" && writable && <NoPower device={device} rail={rail} />}
+      {hex ? <HexView line={line} /> : <ScreenView screen={line.screen} handle={handle} stamps={stamps} onAway={leave} onType={writable ? (text) => line.send(text) : undefined} label="What the target says" />}
+      {away && !hex && <button type="button" class="to-end" onClick={() => handle.current?.toEnd()}><Icon name="down" />To the newest line</button>}
       <Send writable={writable} onSend={(text) => {
         line.send(text);
         handle.current?.toEnd();
@@ -88,22 +96,6 @@ const Pin = ({ label, value, names, onChange }: { label: string; value: number |
     {names.map((name, i) => <option key={name} value={i + 1} selected={i + 1 === value}>{name}</option>)}
   </select></label>
 );
-
-function Send({ writable, onSend }: { writable: boolean; onSend: (text: string) => void }) {
-  const line = useSignal("");
-  const end = useSignal<keyof typeof ENDS>("CR");
-  return (
-    <form class="bar send" onSubmit={(event) => {
-      event.preventDefault();
-      onSend(line.value + ENDS[end.value]);
-      line.value = "";
-    }}>
-      <input class="grow mono" aria-label="Line to send" placeholder="Type here, or click above and type straight to the target" value={line.value} onInput={(event) => (line.value = event.currentTarget.value)} disabled={!writable} autoComplete="off" autoCapitalize="off" spellcheck={false} />
-      <label>End <select value={end.value} onChange={(event) => (end.value = event.currentTarget.value as keyof typeof ENDS)}>{Object.keys(ENDS).map((name) => <option key={name}>{name}</option>)}</select></label>
-      <Button type="submit" kind="main" label="Send" disabled={!writable} />
-    </form>
-  );
-}
 
 /** Finds lines of the screen, the newest first: Enter goes on. */
 function Find({ line, handle }: { line: SerialLine; handle: { current: ScreenHandle | null } }) {
@@ -140,10 +132,4 @@ function HexView({ line }: { line: SerialLine }) {
       return <div key={row} class="hexline"><span class="stamp">{at}</span>{hex}<span class="hextext">{text}</span></div>;
     }} />
   );
-}
-
-function save(name: string, line: SerialLine): void {
-  const address = URL.createObjectURL(new Blob([line.screen.lines.map(({ text }) => text.trimEnd()).join("\n"), "\n"], { type: "text/plain" }));
-  Object.assign(document.createElement("a"), { href: address, download: `${name}-console.txt` }).click();
-  URL.revokeObjectURL(address);
 }

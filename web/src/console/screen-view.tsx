@@ -2,6 +2,7 @@
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { type Line, type Screen, classesOf } from "../model/screen.ts";
 import { Scroll } from "../model/virtual.ts";
+import { instantOfDay } from "./stamp.ts";
 
 const ROW = 18;
 
@@ -15,11 +16,13 @@ export interface ScreenHandle {
   mark(needle: string): void;
 }
 
-export function ScreenView({ screen, handle, stamps, onType, label }: {
+export function ScreenView({ screen, handle, stamps, onType, onAway, label }: {
   screen: Screen;
   handle: { current: ScreenHandle | null };
   stamps: boolean;
   onType: ((text: string) => void) | undefined;
+  /** A person has left the end, where new lines come, or is back there. */
+  onAway: (isAway: boolean) => void;
   label: string;
 }) {
   const outer = useRef<HTMLDivElement>(null);
@@ -37,7 +40,7 @@ export function ScreenView({ screen, handle, stamps, onType, label }: {
   useEffect(() => view.current?.stamp(stamps), [stamps, screen]);
   return (
     <div class="screen" ref={outer} role="log" aria-label={label} aria-live="off" tabIndex={0}
-      onScroll={() => view.current?.scrolled()}
+      onScroll={() => onAway(!view.current?.scrolled())}
       onPaste={(event) => onType?.(event.clipboardData?.getData("text") ?? "")}
       onKeyDown={(event) => {
         const text = bytesOf(event);
@@ -114,10 +117,12 @@ class View implements ScreenHandle {
     this.due();
   }
 
-  scrolled(): void {
+  /** Whether the end is seen. */
+  scrolled(): boolean {
     const { scrollTop, clientHeight, scrollHeight } = this.#outer;
     this.#atEnd = scrollTop + clientHeight >= scrollHeight - ROW;
     this.due();
+    return this.#atEnd;
   }
 
   #draw(): void {
@@ -140,7 +145,7 @@ class View implements ScreenHandle {
     if (shown && shown.line === line && shown.edition === line.edition && shown.cursor === cursor) return;
     this.#shown[at] = { line, edition: line.edition, cursor };
     const element = (this.#list.children[at] as HTMLElement | undefined) ?? this.#list.appendChild(document.createElement("div"));
-    const parts: (Node | string)[] = this.#stamps ? [span("stamp", stampOf(line.at))] : [];
+    const parts: (Node | string)[] = this.#stamps ? [span("stamp", instantOfDay(line.at))] : [];
     parts.push(...spansOf(line, cursor, hitsOf(line.text, this.#needle)));
     element.replaceChildren(...parts);
     element.className = line === this.#chosen ? "chosen" : "";
@@ -148,8 +153,6 @@ class View implements ScreenHandle {
 }
 
 const span = (names: string, text: string): HTMLElement => Object.assign(document.createElement("span"), { className: names, textContent: text });
-
-const stampOf = (at: number): string => new Date(performance.timeOrigin + at).toISOString().slice(11, 23);
 
 /** Where `needle` stands in a text. */
 function hitsOf(text: string, needle: string): readonly number[] {

@@ -30,6 +30,13 @@ export class HexDump {
     this.#begin = Math.max(this.#begin, this.#end - this.#most);
   }
 
+  /** The bytes that are kept, oldest first. */
+  bytes(): Uint8Array<ArrayBuffer> {
+    const all = new Uint8Array(this.#end - this.#begin);
+    for (let at = this.#begin; at < this.#end; at++) all[at - this.#begin] = this.#data[at % this.#most]!;
+    return all;
+  }
+
   clear(): void {
     this.#begin = this.#end;
   }
