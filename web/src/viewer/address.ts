@@ -46,5 +46,5 @@ export function restore(viewer: Viewer, asked: URLSearchParams, decoders: readon
   viewer.showsAside.value = asked.get("aside") !== "off";
   const golden = asked.get("golden");
   if (golden) viewer.compareWith.value = golden;
-  for (const decoding of asked.has("decoder") ? asked.getAll("decoder") : decoders) viewer.addDecoder(parseDecoding(decoding));
+  for (const decoding of asked.has("decoder") ? asked.getAll("decoder").filter(Boolean) : decoders) viewer.addDecoder(parseDecoding(decoding));
 }

@@ -6,7 +6,9 @@ import { Button, Submit } from "../ui/button.tsx";
 import { Choice, Field } from "../ui/field.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { count } from "../ui/time.ts";
-import { type Decoder, type Described, allDecoders } from "./decoders.ts";
+import { call } from "../api/client.ts";
+import { Trouble } from "../ui/states.tsx";
+import { type Decoder, type Described, SIGROK, allDecoders, describe, isSigrok } from "./decoders.ts";
 import type { Viewer } from "./viewer.ts";
 
 export function DecoderPanel({ viewer }: { viewer: Viewer }) {
@@ -25,7 +27,7 @@ export function DecoderPanel({ viewer }: { viewer: Viewer }) {
 
 function One({ decoder, onChange, onRemove }: { decoder: Decoder; onChange: () => void; onRemove: () => void }) {
   const { channels, options } = decoder.decoding;
-  const pairs = [...Object.entries(channels).map(([role, name]) => `${role.toUpperCase()} ${name}`), ...Object.entries(options).map(([name, value]) => `${name.replaceAll("_", " ")} ${value}`)];
+  const pairs = [...Object.entries(channels).map(([role, name]) => `${role.toUpperCase()} ${name}`), ...Object.entries(options).filter(([name]) => name !== "engine").map(([name, value]) => `${name.replaceAll("_", " ")} ${value}`)];
   const state = decoder.state.value;
   return (
     <div class="decoder-row">
@@ -47,40 +49,60 @@ const THRESHOLD = [{ id: "threshold", text: "Analog lanes are high above", unit:
 /** Options that the API takes for something else under the same name. */
 const TAKEN: ReadonlySet<string> = new Set(["format"]);
 
+/** Stands in the list of protocols for all that sigrok-cli has. */
+const STACK = "sigrok:";
+/** So many decoders may stand on top of each other. */
+const STACK_MAX = 8;
+
+/** Decoders of sigrok on top of each other: the lowest one reads the channels, the highest one says what is shown. */
+function Stack({ stack, onChange }: { stack: readonly string[]; onChange: (stack: readonly string[]) => void }) {
+  const all = useResource("decoders of sigrok", (signal) => call("GET /decoders", { query: SIGROK }, signal));
+  if (!all.data.value) return all.failure.value ? <Trouble failure={all.failure.value} again={() => void all.reload()} /> : <p class="small">Reading what sigrok has…</p>;
+  const options = all.data.value.decoders.map(({ id, name }) => ({ value: id, name: `${id}: ${name}` }));
+  return <>{[...stack, ""].slice(0, STACK_MAX).map((id, i) => <Choice key={i} label={i === 0 ? "Decoder" : "On top of it"} value={id} onChange={(next) => onChange([...stack.slice(0, i), ...(next === "" ? [] : [next])])} options={[{ value: "", name: i === 0 ? "Choose" : "None" }, ...options]} />)}</>;
+}
+
 function Add({ viewer, instead, onAdded }: { viewer: Viewer; instead?: Decoder; onAdded: () => void }) {
   const decoders = useResource("decoders", allDecoders);
-  const protocol = useSignal(instead?.decoding.protocol ?? "i2c");
+  const protocol = useSignal(instead && !isSigrok(instead.decoding) ? instead.decoding.protocol : instead ? STACK : "i2c");
+  const stack = useSignal<readonly string[]>(instead && isSigrok(instead.decoding) ? instead.decoding.protocol.split(",") : []);
   const [channels, options] = [useSignal<Readonly<Record<string, string>>>({}), useSignal<Readonly<Record<string, string>>>({})];
-  const described = decoders.data.value?.find(({ id }) => id === protocol.value);
+  const isStack = protocol.value === STACK;
+  const chosen = isStack ? stack.value.join(",") : protocol.value;
+  const one = useResource<Described | undefined>(`decoder ${isStack} ${chosen}`, () => (chosen === "" ? Promise.resolve(undefined) : describe({ protocol: chosen, options: isStack ? SIGROK : {} })));
+  const described = one.data.value;
   const { lanes } = viewer.source;
   useEffect(() => {
+    channels.value = options.value = {};
     if (!described) return;
-    const isSame = instead?.decoding.protocol === described.id;
+    const isSame = instead?.decoding.protocol === chosen;
     channels.value = isSame ? instead.decoding.channels : guessed(described, lanes.filter(({ kind }) => kind === "digital").map(({ name }) => name));
     options.value = isSame ? instead.decoding.options : {};
   }, [described]);
-  if (!described) return <p class="small">Reading what decoders there are…</p>;
+  if (!decoders.data.value) return decoders.failure.value ? <Trouble failure={decoders.failure.value} again={() => void decoders.reload()} /> : <p class="small">Reading what decoders there are…</p>;
   const wanted = (given: Readonly<Record<string, string>>): Record<string, string> => Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ""));
   const set = (id: string, value: string): void => void (options.value = { ...options.value, [id]: value });
   const isAnalog = Object.values(channels.value).some((name) => lanes.find((lane) => lane.name === name)?.kind === "analog");
-  const own = described.options.filter(({ id }) => !TAKEN.has(id));
-  const isMissing = described.channels.some(({ id, required }) => required && !channels.value[id]) || Object.keys(wanted(channels.value)).length === 0;
+  const own = described?.options.filter(({ id }) => !TAKEN.has(id)) ?? [];
+  const isMissing = !described || described.channels.some(({ id, required }) => required && !channels.value[id]) || Object.keys(wanted(channels.value)).length === 0;
   return (
     <form class="stack" onSubmit={(event) => {
       event.preventDefault();
-      viewer.addDecoder({ protocol: protocol.value, channels: wanted(channels.value), options: wanted(options.value) }, instead);
+      viewer.addDecoder({ protocol: chosen, channels: wanted(channels.value), options: { ...wanted(options.value), ...(isStack ? SIGROK : {}) } }, instead);
       onAdded();
     }}>
-      <Choice label="Protocol" value={protocol.value} onChange={(id) => (protocol.value = id)} options={decoders.data.value!.map(({ id, name }) => ({ value: id, name }))} />
-      {described.channels.map(({ id, name, required }) => (
+      <Choice label="Protocol" value={protocol.value} onChange={(id) => (protocol.value = id)} options={[...decoders.data.value.map(({ id, name }) => ({ value: id, name })), { value: STACK, name: "One of sigrok's, or several stacked" }]} />
+      {isStack && <Stack stack={stack.value} onChange={(next) => (stack.value = next)} />}
+      {chosen !== "" && !described && (one.failure.value ? <Trouble failure={one.failure.value} again={() => void one.reload()} /> : <p class="small">Reading what it needs…</p>)}
+      {described?.channels.map(({ id, name, required }) => (
         <Choice key={id} label={name} required={required} value={channels.value[id] ?? ""} onChange={(lane) => (channels.value = { ...channels.value, [id]: lane })} options={[{ value: "", name: required ? "Choose" : "None" }, ...lanes.map((lane) => ({ value: lane.name, name: lane.name }))]} />
       ))}
       {isAnalog && THRESHOLD.map(({ id, text, unit }) => <Field key={id} label={text} unit={unit} type="number" step="any" required={id === "threshold"} value={options.value[id] ?? ""} onInput={(value) => set(id, value)} />)}
-      {described.id === "uart" && <Setting option={own.find(({ id }) => id === "baudrate")!} value={options.value["baudrate"] ?? ""} onChange={(value) => set("baudrate", value)} />}
+      {described?.id === "uart" && !isStack && <Setting option={own.find(({ id }) => id === "baudrate")!} value={options.value["baudrate"] ?? ""} onChange={(value) => set("baudrate", value)} />}
       <details open={instead !== undefined}>
         <summary>Options</summary>
         <div class="stack">
-          {own.filter(({ id }) => id !== "baudrate").map((option) => <Setting key={option.id} option={option} value={options.value[option.id] ?? ""} onChange={(value) => set(option.id, value)} />)}
+          {own.filter(({ id }) => id !== "baudrate" || isStack).map((option) => <Setting key={option.id} option={option} value={options.value[option.id] ?? ""} onChange={(value) => set(option.id, value)} />)}
           {COMMON.map(({ id, text, unit }) => <Field key={id} label={text} unit={unit} type="number" min={0} value={options.value[id] ?? ""} onInput={(value) => set(id, value)} />)}
         </div>
       </details>

@@ -38,6 +38,19 @@ interface Glimpse {
   readonly said: Annotations | Density;
 }
 
+/** Decoders of an installed sigrok-cli are asked for by this option. */
+export const SIGROK = { engine: "sigrok" } as const;
+
+export const isSigrok = ({ options }: Pick<Decoding, "options">): boolean => options["engine"] === SIGROK.engine;
+
+/** What a decoding's decoder is; of sigrok's, which stand on top of each other, all of them together. */
+export async function describe({ protocol, options }: Pick<Decoding, "protocol" | "options">): Promise<Described> {
+  const all = isSigrok({ options }) ? (await call("GET /decoders", { query: { ...SIGROK, protocol } })).decoders : (await allDecoders()).filter(({ id }) => id === protocol);
+  const one = all.at(-1);
+  if (!one) throw new Error(`There is no decoder ${protocol}.`);
+  return one;
+}
+
 export class Row {
   readonly id: string;
   /** `I²C`, or with the row behind it where a decoder has several: `UART RX`. */
@@ -89,7 +102,8 @@ export class Decoder {
 
   constructor(decoding: Decoding) {
     this.decoding = decoding;
-    this.name = NAMES[decoding.protocol] ?? decoding.protocol.toUpperCase();
+    const top = decoding.protocol.split(",").at(-1)!;
+    this.name = NAMES[top] ?? top.toUpperCase();
     this.rows = this.#rows;
     this.state = this.#state;
     this.message = this.#message;
@@ -152,8 +166,7 @@ export class Decoder {
   /** Reads all of it; `changed` is called as it arrives. */
   async read(capture: string, changed: () => void): Promise<void> {
     try {
-      const one = (await allDecoders()).find(({ id }) => id === this.decoding.protocol);
-      if (!one) throw new Error(`There is no decoder ${this.decoding.protocol}.`);
+      const one = await describe(this.decoding);
       // Bits are seen in the waves, and would be nine of ten annotations.
       this.#shown = one.rows.filter(({ id }) => !id.endsWith("bits"));
       let [last, events, start] = [performance.now(), 0, 0];

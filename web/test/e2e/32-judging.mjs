@@ -92,3 +92,28 @@ test("channels have labels, which links, searches and exports know", async () =>
   assert.deepEqual(await findings(page), []);
   await silent();
 });
+
+test("decoders of sigrok are stacked", async () => {
+  const { page, silent } = await open("/devices");
+  const list = [["i2c", "Inter-Integrated Circuit"], ["ds1307", "Dallas DS1307"]].map(([id, name]) => ({ id, name, engine: "sigrok", channels: [], options: [], classes: [], rows: [] }));
+  const whole = { id: "i2c,ds1307", name: "DS1307", engine: "sigrok", channels: [{ id: "scl", name: "Clock", required: true }, { id: "sda", name: "Data", required: true }], options: [], classes: [{ id: "reg-seconds", text: "Seconds" }], rows: [{ id: "regs", text: "Registers", classes: ["reg-seconds"] }] };
+  await page.route("**/api/decoders?engine=sigrok**", (route) => route.fulfill({ json: { decoders: route.request().url().includes("protocol=") ? [whole] : list } }));
+  let asked = "";
+  await page.route("**/decode?**engine=sigrok**", (route) => {
+    asked = route.request().url();
+    return route.fulfill({ contentType: "application/x-ndjson", body: `${JSON.stringify({ start: 1000, end: 5000, decoder: "ds1307-1", class: "reg-seconds", text: "Seconds: 13" })}\n` });
+  });
+  await page.goto(`${stage.url}/captures/${stage.capture}?decoder=`);
+  await page.getByRole("button", { name: "Add decoder" }).click();
+  await page.getByLabel("Protocol").selectOption({ label: "One of sigrok's, or several stacked" });
+  await page.getByLabel("Decoder", { exact: true }).selectOption("i2c");
+  await page.getByLabel("On top of it").selectOption("ds1307");
+  await page.getByLabel("Clock").selectOption("LA1");
+  await page.getByLabel("Data").selectOption("LA2");
+  await page.getByRole("button", { name: "Add", exact: true }).click();
+  await page.getByRole("gridcell", { name: "Seconds: 13" }).waitFor();
+  const { searchParams } = new URL(asked);
+  assert.deepEqual(["protocol", "engine", "scl", "sda"].map((name) => searchParams.get(name)), ["i2c,ds1307", "sigrok", "LA1", "LA2"]);
+  assert.deepEqual(await findings(page), []);
+  await silent();
+});
