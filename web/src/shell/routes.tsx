@@ -15,6 +15,7 @@ import PeoplePage from "../pages/people.tsx";
 import PluginPage from "../pages/plugin.tsx";
 import PluginsPage from "../pages/plugins.tsx";
 import ViewerPage from "../pages/viewer.tsx";
+import WaveformsPage from "../pages/waveforms.tsx";
 import type { IconName } from "../ui/icon.tsx";
 
 export interface Route {
@@ -37,6 +38,9 @@ export const ROUTES: readonly Route[] = [
   { pattern: "/jobs/:id/timeline", page: ({ id }) => <JobTimelinePage key={id} id={id!} /> },
   { pattern: "/jobs/:id", page: ({ id }) => <JobPage key={id} id={id!} /> },
 
+  { pattern: "/waveforms", page: () => <WaveformsPage /> },
+  { pattern: "/waveforms/:id", page: ({ id }) => <WaveformsPage id={id!} /> },
+
   { pattern: "/keys", page: () => <KeysPage /> },
   { pattern: "/plugins", page: () => <PluginsPage /> },
   { pattern: "/plugins/:id", page: ({ id }) => <PluginPage key={id} id={id!} /> },
@@ -55,6 +59,7 @@ export const MAIN: readonly Place[] = [
   { to: "/devices", name: "Devices", icon: "device" },
   { to: "/captures", name: "Captures", icon: "capture" },
   { to: "/jobs", name: "Jobs", icon: "job" },
+  { to: "/waveforms", name: "Waveforms", icon: "waveform" },
 ];
 
 /** What phones have under the account. */
