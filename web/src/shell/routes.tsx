@@ -1,6 +1,7 @@
 // The one list of pages: which address shows which page, and what the bar on the side leads to. A new page is a file in
 // pages/ and a line here.
 import type { ComponentChildren } from "preact";
+import BoardsPage from "../pages/boards.tsx";
 import CapturesPage from "../pages/captures.tsx";
 import DevicePage from "../pages/device.tsx";
 import DevicesPage from "../pages/devices.tsx";
@@ -41,6 +42,9 @@ export const ROUTES: readonly Route[] = [
   { pattern: "/waveforms", page: () => <WaveformsPage /> },
   { pattern: "/waveforms/:id", page: ({ id }) => <WaveformsPage id={id!} /> },
 
+  { pattern: "/boards", page: () => <BoardsPage /> },
+  { pattern: "/boards/:id", page: ({ id }) => <BoardsPage id={id!} /> },
+
   { pattern: "/keys", page: () => <KeysPage /> },
   { pattern: "/plugins", page: () => <PluginsPage /> },
   { pattern: "/plugins/:id", page: ({ id }) => <PluginPage key={id} id={id!} /> },
@@ -60,6 +64,7 @@ export const MAIN: readonly Place[] = [
   { to: "/captures", name: "Captures", icon: "capture" },
   { to: "/jobs", name: "Jobs", icon: "job" },
   { to: "/waveforms", name: "Waveforms", icon: "waveform" },
+  { to: "/boards", name: "Boards", icon: "board" },
 ];
 
 /** What phones have under the account. */

@@ -1,0 +1,130 @@
+// Boards and what was found in them: projects beside the newest version of the one that is looked at.
+import { useSignal } from "@preact/signals";
+import { useAction } from "../api/action.ts";
+import { call } from "../api/client.ts";
+import { usePages } from "../api/pages.ts";
+import { refresh, useResource } from "../api/resource.ts";
+import type { EmiProject, EmiReceived, EmiRun } from "../api/schema.ts";
+import { type Upload, upload } from "../api/upload.ts";
+import { navigate, query, setQuery } from "../router.ts";
+import { Button } from "../ui/button.tsx";
+import { ConfirmByName } from "../ui/confirm.tsx";
+import { Drop } from "../ui/drop.tsx";
+import { Choice, Field } from "../ui/field.tsx";
+import { Head } from "../ui/head.tsx";
+import { Progress } from "../ui/progress.tsx";
+import { FormSheet } from "../ui/sheet.tsx";
+import { Empty, Loaded } from "../ui/states.tsx";
+import { More } from "../ui/table.tsx";
+import { bytes } from "../ui/time.ts";
+import { toast } from "../ui/toast.tsx";
+import { Ago } from "../ui/when.tsx";
+import { BoardRun } from "./board-run.tsx";
+
+export default function BoardsPage({ id }: { id?: string }) {
+  const projects = usePages("emi projects", async (cursor, signal) => {
+    const { projects: rows, next } = await call("GET /emi/projects", { query: cursor ? { cursor } : {} }, signal);
+    return { rows, next };
+  }, 10_000);
+  const all = projects.rows;
+  const chosen = id === undefined ? all[0] : all.find((one) => one.id === id);
+  return (
+    <main class="page boards">
+      <Head title="Boards"><Button icon="plus" label="New project" kind="main" onClick={() => setQuery({ sheet: "project" })} /></Head>
+      <Loaded resource={projects.first} rows={4}>
+        {() => all.length === 0 ? <Empty icon="board" title="No boards yet"><p>Make a project, and send a board of KiCad or a zip of Gerbers: known mistakes that make it radiate are marked in its picture.</p></Empty> : (
+          <div class="beside">
+            <nav aria-label="Projects" class="items">
+              {all.map((one) => <a key={one.id} href={`/boards/${one.id}`} aria-current={one.id === chosen?.id ? "page" : undefined}><b>{one.name}</b><span class="small"><Ago iso={one.created_at} /></span></a>)}
+              <More pages={projects} />
+            </nav>
+            {chosen ? <Project key={chosen.id} project={chosen} /> : <Empty icon="board" title="No such project"><p>It was deleted, or is further down in the list.</p></Empty>}
+          </div>
+        )}
+      </Loaded>
+      {query.value.get("sheet") === "project" && <ProjectSheet onClose={() => setQuery({ sheet: undefined })} />}
+    </main>
+  );
+}
+
+function ProjectSheet({ onClose }: { onClose: () => void }) {
+  const name = useSignal("");
+  const making = useAction(async () => {
+    const made = await call("POST /emi/projects", { body: { name: name.value.trim() } });
+    refresh("emi projects");
+    navigate(`/boards/${made.id}`);
+  });
+  return (
+    <FormSheet title="New project" submit="Make it" busy={making.busy.value} failure={making.failure.value} disabled={name.value.trim() === ""} onSubmit={() => making.run()} onClose={onClose}>
+      <Field first label="Name" value={name.value} onInput={(text) => (name.value = text)} placeholder="sensor" hint="A project is for the versions of one board." wrong={making.failure.value?.fields["name"]} />
+    </FormSheet>
+  );
+}
+
+const nameOfRun = ({ kind }: EmiRun): string => ({ ingest: "All rules", compliance: "Against limits", cable: "Cables", solve: "Field solver" })[kind];
+
+function Project({ project }: { project: EmiProject }) {
+  const runs = useResource(`emi runs ${project.id}`, (signal) => call("GET /emi/projects/{id}/runs", { path: { id: project.id } }, signal), 5000);
+  const removing = useSignal(false);
+  const sheet = query.value.get("sheet");
+  const asked = query.value.get("run");
+  return (
+    <section class="stack" aria-labelledby="project">
+      <div class="section-head">
+        <h2 id="project">{project.name}</h2>
+        <div class="actions">
+          <Button icon="trash" label="Delete the project" hidden onClick={() => (removing.value = true)} />
+          <Button icon="upload" label="Send a board" onClick={() => setQuery({ sheet: "board" })} />
+        </div>
+      </div>
+      <Loaded resource={runs} rows={4}>
+        {({ runs: all }) => {
+          const shown = all.find((run) => run.id === asked) ?? all[0];
+          if (!shown) return <Empty icon="board" title="No board in this project"><p>Send a .kicad_pcb, a zip of a KiCad project, or a zip of Gerbers.</p></Empty>;
+          return (
+            <>
+              {all.length > 1 && <Choice label="Version" value={shown.id} options={all.map((run) => ({ value: run.id, name: `${new Date(run.created_at).toLocaleString()}, ${nameOfRun(run)}` }))} onChange={(run) => setQuery({ run, finding: undefined })} />}
+              <BoardRun key={shown.id} id={shown.id} />
+            </>
+          );
+        }}
+      </Loaded>
+      {sheet === "board" && <BoardSheet project={project} onSent={() => runs.reload()} onClose={() => setQuery({ sheet: undefined })} />}
+      {removing.value && (
+        <ConfirmByName title={`Delete ${project.name}`} name={project.name} onClose={() => (removing.value = false)} onConfirm={async () => {
+          await call("DELETE /emi/projects/{id}", { path: { id: project.id } });
+          refresh("emi projects");
+          navigate("/boards");
+        }}>
+          <p>All its boards, runs and reports are gone, and builds that compare with them fail.</p>
+        </ConfirmByName>
+      )}
+    </section>
+  );
+}
+
+function BoardSheet({ project, onSent, onClose }: { project: EmiProject; onSent: () => Promise<void>; onClose: () => void }) {
+  const file = useSignal<File | undefined>(undefined);
+  const sending = useSignal<Upload<EmiReceived> | undefined>(undefined);
+  const running = useAction(async () => {
+    const { name: filename, size: size_bytes } = file.peek()!;
+    const place = await call("POST /emi/projects/{id}/uploads", { path: { id: project.id }, body: { filename, size_bytes } });
+    if (place.upload_url) {
+      const { pathname, search } = new URL(place.upload_url, location.href);
+      sending.value = upload(pathname + search, file.peek()!, { method: "PUT" });
+      await sending.value.done.finally(() => (sending.value = undefined));
+    }
+    await call("POST /emi/projects/{id}/boards", { path: { id: project.id }, body: { input_key: place.key } });
+    setQuery({ run: undefined, finding: undefined });
+    await onSent();
+    toast("The board is sent and will be analysed");
+  });
+  return (
+    <FormSheet title={`Send a board to ${project.name}`} submit="Send and analyse" busy={running.busy.value} failure={running.failure.value} disabled={!file.value} onSubmit={() => running.run()} onClose={onClose}>
+      <Drop label="Choose a board" accept=".kicad_pcb,.zip" onFiles={([first]) => first && (file.value = first)}>
+        <p class="small">{file.value ? <><b>{file.value.name}</b>, {bytes(file.value.size)}</> : "or drop it here: .kicad_pcb, a zip of a KiCad project, or a zip of Gerbers with nets"}</p>
+      </Drop>
+      {sending.value && <Progress label="Sent to the server" share={sending.value.share.value} />}
+    </FormSheet>
+  );
+}
