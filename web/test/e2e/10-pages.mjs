@@ -16,6 +16,13 @@ const pages = () => [
   ["viewer", `/captures/${stage.capture}`, `**/api/capture/${stage.capture}?*`],
   ["live", `/captures/live?device=${stage.device}`, undefined],
   ["jobs", "/jobs", "**/api/jobs"],
+  ["job-submit", "/jobs/submit", undefined],
+  ["flash", `/devices/${stage.device}/flash`, undefined],
+  ["wiring", `/devices/${stage.device}/wiring`, undefined],
+  ["measurements", "/measurements", undefined],
+  ["keys", "/keys", undefined],
+  ["people", "/people", undefined],
+  ["plugins", "/plugins", undefined],
 ];
 
 test("a capture to look at", async () => {
