@@ -386,7 +386,7 @@ impl Captures {
         permit(&self.readers).await
     }
 
-    /// A permit to send all of a capture to a client; the number of concurrent streams is limited.
+    /// A permit to send all of a capture to a client, or to import one; the number of concurrent streams is limited.
     /// No user gets all permits. Waits as long as the caller does.
     ///
     /// # Errors
@@ -396,7 +396,9 @@ impl Captures {
         requester: Option<&Requester>,
     ) -> Result<OwnedPermit, CaptureError> {
         let permit = self.streams.enter_owned(requester).await;
-        permit.map_err(|_| CaptureError::State("too many captures are being sent; retry later"))
+        permit.map_err(|_| {
+            CaptureError::State("too many captures are being sent or imported; retry later")
+        })
     }
 
     /// Accept no more captures, cancel the running ones, and wait until the records say so.

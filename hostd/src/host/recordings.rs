@@ -166,6 +166,7 @@ impl Host for View<'_> {
                 rate_hz: reading.rate_hz,
                 channels: reading.channels,
             },
+            requester: self.requester.cloned(),
         };
         let imported = self.captures.import(import, staged).await;
         imported

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
+use admission::{OwnedPermit, Requester};
 use decode::analog::AnalogEncoder;
 pub use decode::import::Options;
 use decode::import::{ImportError as FileError, Limits, Store};
@@ -48,6 +49,8 @@ pub struct Import {
     pub name: Option<String>,
     /// What is known of the file that it does not say, and which of its channels to take.
     pub options: Options,
+    /// Who imports it: nobody gets all places.
+    pub requester: Option<Requester>,
 }
 
 /// A capture that was imported.
@@ -66,10 +69,11 @@ pub(crate) struct Unpacked {
 }
 
 impl Captures {
-    /// Make a capture of a recording. It is done, on disk and in the store, when this returns.
+    /// Make a capture of a recording. It is done, on disk and in the store, when this returns. It waits for a place as long as
+    /// the caller does.
     ///
     /// # Errors
-    /// The name is invalid, the file is not a recording or over a limit, there is no room, or the disk or
+    /// The name is invalid, the file is not a recording or over a limit, there is no room, too many wait, or the disk or
     /// the store fails.
     pub async fn import(
         self: &Arc<Self>,
@@ -77,9 +81,11 @@ impl Captures {
         staged: Staged,
     ) -> Result<Imported, CaptureError> {
         check_name(import.name.as_deref())?;
+        // A file takes seconds to read: as long as a capture takes to be sent.
+        let permit = self.stream_permit(import.requester.as_ref()).await?;
         let captures = self.clone();
         // On a task of its own, so that it finishes even if the caller goes away.
-        let task = tokio::spawn(async move { captures.take_in(import, staged).await });
+        let task = tokio::spawn(async move { captures.take_in(import, staged, permit).await });
         task.await
             .map_err(|_| CaptureError::State("the recording could not be imported"))?
     }
@@ -88,6 +94,7 @@ impl Captures {
         self: Arc<Self>,
         import: Import,
         staged: Staged,
+        permit: OwnedPermit,
     ) -> Result<Imported, CaptureError> {
         let now_ms = self.clock.now_ms();
         let mut record = CaptureRecord {
@@ -103,7 +110,6 @@ impl Captures {
             )
         };
         self.space.admit(0).map_err(CaptureError::Files)?;
-        let permit = self.reader_permit().await;
         let (files, id, options) = (self.files.clone(), record.id.clone(), import.options);
         let unpacked = tokio::task::spawn_blocking(move || {
             let unpacked = unpack(&files, &id, staged.path(), &options);

@@ -1,7 +1,8 @@
 //! Fast signal traces, the format of GTKWave and Surfer: as a [dump](super::vcd), packed.
 //!
 //! The crate that writes them goes back to what it wrote: to the length of a section, and at the end to the file's header. So a
-//! section is held until it is whole, and what the header will say is counted before.
+//! section is held until it is whole, and the header says from the beginning what it would say at the end, but for the number of
+//! sections: that is 0, as in a file that is being written, and readers count them themselves.
 
 use std::cell::RefCell;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -15,7 +16,7 @@ use fst_writer::{
 use super::super::reader::Reader;
 use super::ExportError;
 use super::cut::Cut;
-use super::timeline::{Step, walk};
+use super::timeline::{Step, end, walk};
 use super::vcd::{Scale, identifier_name};
 use store::captures::ChannelRecord;
 
@@ -40,14 +41,10 @@ pub(super) fn write(reader: &Reader, cut: &Cut, out: &mut dyn Write) -> Result<(
     let channels = cut.channels();
     let rates: Vec<f64> = channels.iter().map(|c| c.sample_rate_hz).collect();
     let scale = Scale::for_rates(&rates);
-    let mut sections = Sections::default();
-    let end = walk(reader, cut, scale.ticks, |step| {
-        sections.is_next(step.at);
-        Ok(())
-    })?;
+    let end = end(reader, cut, scale.ticks)?;
     let shelf = Rc::new(RefCell::new(Shelf::default()));
     let (mut body, signals) = begin(&channels, scale, Held(shelf.clone()))?;
-    shelf.borrow_mut().head(end, channels.len(), sections.count);
+    shelf.borrow_mut().head(end, channels.len());
     shelf.borrow_mut().send(out)?;
     let mut trace = Trace {
         signals,
@@ -80,7 +77,7 @@ fn begin(
         &FstInfo {
             start_time: 0,
             timescale_exponent: -exponent,
-            version: format!("hostd {}", env!("CARGO_PKG_VERSION")),
+            version: version(channels, scale),
             date: String::new(),
             file_type: FstFileType::Verilog,
         },
@@ -138,21 +135,23 @@ impl Trace<'_> {
     }
 }
 
-/// Where sections end: before a change in time that finds the last one full.
-struct Sections {
-    count: u64,
-    steps: u64,
-    at: u64,
-}
-
-impl Default for Sections {
-    fn default() -> Self {
-        Self {
-            count: 1,
-            steps: 0,
-            at: 0,
+/// What wrote the file, and how many samples there are of each kind at which exact rate, which the format has no other place for.
+fn version(channels: &[&ChannelRecord], scale: Scale) -> String {
+    let mut text = format!("hostd {}", env!("CARGO_PKG_VERSION"));
+    for (is_logic, kind) in [(true, "logic"), (false, "analog")] {
+        if let Some(channel) = channels.iter().find(|c| c.la.is_some() == is_logic) {
+            let (samples, rate) = (channel.samples, scale.exact(channel.sample_rate_hz));
+            text.push_str(&format!("; {kind}: {samples} at {rate} Hz"));
         }
     }
+    text
+}
+
+/// Where sections end: before a change in time that finds the last one full.
+#[derive(Default)]
+struct Sections {
+    steps: u64,
+    at: u64,
 }
 
 impl Sections {
@@ -165,7 +164,7 @@ impl Sections {
         self.steps += 1;
         let is_next = self.steps > SECTION_STEPS;
         if is_next {
-            (self.steps, self.count) = (1, self.count + 1);
+            self.steps = 1;
         }
         is_next
     }
@@ -183,15 +182,12 @@ struct Shelf {
 
 impl Shelf {
     /// Say in the header what the writer would say at the end.
-    fn head(&mut self, end: u64, variables: usize, sections: u64) {
+    fn head(&mut self, end: u64, variables: usize) {
         debug_assert!(self.sent == 0 && self.held.len() >= HEADER_BYTES);
         self.held[END_TIME_AT..END_TIME_AT + 8].copy_from_slice(&end.to_be_bytes());
         let variables = variables as u64;
         let scopes = 1_u64;
-        for (place, count) in [scopes, variables, variables, sections]
-            .into_iter()
-            .enumerate()
-        {
+        for (place, count) in [scopes, variables, variables].into_iter().enumerate() {
             let at = COUNTS_AT + place * 8;
             self.held[at..at + 8].copy_from_slice(&count.to_be_bytes());
         }

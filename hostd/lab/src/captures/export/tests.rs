@@ -9,6 +9,7 @@ use super::*;
 use base::space::Space;
 use store::captures::{CaptureRecord, ChannelRecord, Kind, Status};
 
+mod others;
 mod round_trips;
 mod traces;
 

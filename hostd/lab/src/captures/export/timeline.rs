@@ -176,6 +176,20 @@ pub(super) struct Step {
     pub(super) count: Option<u16>,
 }
 
+/// Where a file ends, in ticks.
+pub(super) fn end(reader: &Reader, cut: &Cut, ticks: Ticks) -> Result<u64, ExportError> {
+    let mut end = 0;
+    if cut.has_logic() {
+        let rate = ticks.rate(reader.logic()?.sample_rate_hz());
+        end = ticks.of(cut.logic_samples(), rate);
+    }
+    if cut.has_analog() {
+        let rate = ticks.rate(reader.analog()?.sample_rate_hz());
+        end = end.max(ticks.of(cut.analog_samples(), rate));
+    }
+    Ok(end)
+}
+
 /// Show what happens to `take`, from the first sample on; returns the end, in ticks.
 pub(super) fn walk(
     reader: &Reader,
@@ -185,11 +199,10 @@ pub(super) fn walk(
 ) -> Result<u64, ExportError> {
     let logic = cut.has_logic().then(|| reader.logic()).transpose()?;
     let analog = cut.has_analog().then(|| reader.analog()).transpose()?;
-    let mut end = 0;
+    let end = end(reader, cut, ticks)?;
     let mut edges = None;
     if let Some(segment) = &logic {
         let rate = ticks.rate(segment.sample_rate_hz());
-        end = ticks.of(cut.logic_samples(), rate);
         edges = Some(LogicSteps {
             rest: cut.edges(segment),
             cut,
@@ -200,7 +213,6 @@ pub(super) fn walk(
     let mut samples = None;
     if let Some(segment) = analog {
         let rate = ticks.rate(segment.sample_rate_hz());
-        end = end.max(ticks.of(cut.analog_samples(), rate));
         samples = Some(AnalogSteps::new(segment, cut.analog_range(), rate)?);
     }
     loop {

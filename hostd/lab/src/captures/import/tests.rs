@@ -1,14 +1,23 @@
 //! Imports of recordings, and of everything that is not a recording.
 
+use std::time::Duration;
+
 use decode::segment::CHANNELS_MAX;
 use decode::sr::Writer;
+use pods::PodOptions;
 use tempfile::TempDir;
+use tokio::time::timeout;
 
 use super::super::reader::Reader;
 use super::*;
 use crate::captures::layout::Span;
 use crate::captures::reader::Data;
+use crate::devices::Devices;
+use base::clock::Clock;
+use base::config::CapturesConfig;
 use base::space::Space;
+use blobs::Blobs;
+use store::Store;
 
 const ID: &str = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
 
@@ -146,4 +155,62 @@ fn mutated_recordings_never_panic() {
         folder.files.remove(ID);
         assert_eq!(folder.left(), 0);
     }
+}
+
+/// Captures of a server, and where uploads lie.
+async fn server(dir: &TempDir) -> (Arc<Captures>, Blobs) {
+    let (store, clock) = (Store::in_memory().unwrap(), Clock::system());
+    let devices = Devices::new(
+        store.clone(),
+        clock.clone(),
+        |address| panic!("no pod is at {address}"),
+        PodOptions::default(),
+    );
+    let (config, space) = (CapturesConfig::default(), Space::boundless());
+    let blobs = Blobs::open(dir.path().join("blobs"), space.clone()).unwrap();
+    let devices = Arc::new(devices);
+    let opened = Captures::open(dir.path(), &config, store, clock, space, devices);
+    (opened.await.unwrap(), blobs)
+}
+
+fn by(org: &str, user: &str) -> Requester {
+    Requester {
+        org: org.into(),
+        user: user.into(),
+    }
+}
+
+#[tokio::test]
+async fn imports_of_one_organisation_leave_places_to_others_and_to_reads() {
+    let dir = TempDir::new().unwrap();
+    let (captures, blobs) = server(&dir).await;
+    let file = Writer::new(1_000_000, &["A"]).push(&[0, 1, 0]).finish();
+    let import = |requester: Requester| {
+        let import = Import {
+            org: requester.org.to_string(),
+            device: String::new(),
+            name: None,
+            options: Options::default(),
+            requester: Some(requester),
+        };
+        captures.import(import, blobs.write(&file).unwrap())
+    };
+    // What two users of an organisation import takes long: all places that it can have.
+    let mut busy = Vec::new();
+    for user in ["one", "one", "two"] {
+        let requester = by("crowd", user);
+        busy.push(captures.stream_permit(Some(&requester)).await.unwrap());
+    }
+    let soon = Duration::from_millis(200);
+    let more = timeout(soon, import(by("crowd", "two"))).await;
+    assert!(more.is_err(), "it waits for its own");
+    // Nor do imports wait for reads, or reads for imports.
+    let mut reads = Vec::new();
+    for _ in 0..CapturesConfig::default().read_max {
+        reads.push(captures.reader_permit().await);
+    }
+    let other = import(by("other", "three")).await.unwrap();
+    assert_eq!(other.record.channels[0].samples, 3);
+    drop(busy);
+    import(by("crowd", "two")).await.unwrap();
 }

@@ -59,15 +59,15 @@ impl Signal {
 }
 
 /// What an import made of a file.
-struct Back {
+pub(super) struct Back {
     rate_hz: f64,
     samples: u64,
-    edges: Vec<(u64, u64)>,
+    pub(super) edges: Vec<(u64, u64)>,
     analog_rate_hz: f64,
-    values: Vec<f64>,
+    pub(super) values: Vec<f64>,
 }
 
-fn back(file: &[u8]) -> Back {
+pub(super) fn back(file: &[u8]) -> Back {
     let import = Import::open(file, &Options::default(), &Limits::default()).unwrap();
     assert_eq!(import.notes(), &[] as &[String]);
     let (logic, analog) = Memory::of(&import).unwrap();
@@ -119,7 +119,7 @@ fn assert_values(values: &[f64], counts: &[u16]) {
 }
 
 #[test]
-fn dumps_come_back_sample_by_sample() {
+fn dumps_and_traces_come_back_sample_by_sample() {
     let mut random = Random(0x5EED_0001);
     for rates_hz in RATES {
         for _ in 0..SEEDS {
@@ -127,14 +127,16 @@ fn dumps_come_back_sample_by_sample() {
             let dir = TempDir::new().unwrap();
             let logic = Some((signal.edges.as_slice(), signal.samples));
             let reader = capture_at(&dir, rates_hz, logic, &signal.counts);
-            let back = back(&file(&reader, Format::Vcd, None));
-            assert!(is_near(back.rate_hz, rates_hz.0, 1.0), "{rates_hz:?}");
-            assert_eq!(back.edges, wide(&signal.edges), "{rates_hz:?}");
-            assert_eq!(
-                (back.samples, back.analog_rate_hz),
-                (signal.samples, rates_hz.1)
-            );
-            assert_values(&back.values, &signal.counts);
+            for format in [Format::Vcd, Format::Fst] {
+                let back = back(&file(&reader, format, None));
+                assert!(is_near(back.rate_hz, rates_hz.0, 1.0), "{rates_hz:?}");
+                assert_eq!(back.edges, wide(&signal.edges), "{rates_hz:?}");
+                assert_eq!(
+                    (back.samples, back.analog_rate_hz),
+                    (signal.samples, rates_hz.1)
+                );
+                assert_values(&back.values, &signal.counts);
+            }
         }
     }
 }

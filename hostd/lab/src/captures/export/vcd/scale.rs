@@ -60,7 +60,7 @@ impl Scale {
     }
 
     /// The exact rate, in hertz: a fraction where it is that of a clock.
-    pub(super) fn exact(self, rate_hz: f64) -> String {
+    pub(in super::super) fn exact(self, rate_hz: f64) -> String {
         self.ticks.exact_hz(rate_hz)
     }
 
