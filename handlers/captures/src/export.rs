@@ -19,6 +19,8 @@ words! {
         Csv = "csv",
         Wav = "wav",
         Bin = "bin",
+        Arrow = "arrow",
+        Parquet = "parquet",
     };
 }
 
@@ -40,7 +42,7 @@ pub(crate) const ROUTE: Route = Route {
     summary: "A capture as a file",
     openapi: Openapi::of(|operation| {
         operation
-            .refusals(&[Refusal::WrongState])
+            .refusals(&[Refusal::NotCapable, Refusal::WrongState])
             .path(capture::ID.0, capture::ID.1)
             .query::<Asked>();
         for (media_type, example) in [
@@ -50,7 +52,12 @@ pub(crate) const ROUTE: Route = Route {
             let schema = json!({"type": "string"});
             operation.reply_content(200, REPLY, media_type, schema, json!(example));
         }
-        for (media_type, example) in [("audio/wav", "RIFF"), ("application/octet-stream", "PK")] {
+        for (media_type, example) in [
+            ("audio/wav", "RIFF"),
+            ("application/octet-stream", "PK"),
+            ("application/vnd.apache.arrow.file", "ARROW1"),
+            ("application/vnd.apache.parquet", "PAR1"),
+        ] {
             let schema = json!({"type": "string", "contentMediaType": media_type});
             operation.reply_content(200, REPLY, media_type, schema, json!(example));
         }
@@ -69,6 +76,8 @@ members! {
         /// sample. `wav`: analog samples as 16-bit PCM over the converter's range. `bin`: bare samples,
         /// little-endian: logic in the fewest bytes with a bit for each channel, analog as u16 counts; one kind of
         /// channels. `sr` and `wav` say rates in whole hertz; a capture whose rate is not near one is refused.
+        /// `arrow`, `parquet`: tables for data tools, with the rows of `csv` and times in whole nanoseconds; a server
+        /// that was built without them refuses (400 `not_capable`).
         format: Format = required(FORMATS.shape()),
         /// Which channels; all that the format can hold when it is left out, and the logic channels where
         /// it holds one kind.
@@ -129,6 +138,7 @@ pub(crate) fn refusal(error: Error, id: &str) -> ApiError {
     match error {
         Error::NotFound => ApiError::not_found("capture", id),
         Error::WrongState(message) => ApiError::of(Refusal::WrongState, message),
+        Error::NotCapable(message) => ApiError::of(Refusal::NotCapable, message),
         Error::Full(limit) => refusal::no_room(&limit),
         Error::Invalid((field, rule)) => ApiError::field(field, rule),
         Error::Other(cause) => ApiError::internal(cause),
@@ -182,6 +192,7 @@ mod tests {
         for (error, status) in [
             (Error::NotFound, 404),
             (Error::WrongState("it runs".into()), 409),
+            (Error::NotCapable("it was built without".into()), 400),
             (Error::Full("captures: 5".into()), 409),
             (Error::Invalid(("from".into(), "must be small".into())), 400),
             (Error::Other("disk".into()), 500),

@@ -83,6 +83,7 @@ impl Host for View<'_> {
                 let rule = format!("must be above `from` and at most {samples}");
                 Error::Invalid(("to".to_owned(), rule))
             }
+            ExportError::NotBuilt => Error::NotCapable(error.to_string()),
             ExportError::Lacks(_)
             | ExportError::TooLong { .. }
             | ExportError::Uneven { .. }
@@ -275,6 +276,8 @@ fn to_format(format: WitFormat) -> Format {
         WitFormat::Csv => Format::Csv,
         WitFormat::Wav => Format::Wav,
         WitFormat::Bin => Format::Bin,
+        WitFormat::Arrow => Format::Arrow,
+        WitFormat::Parquet => Format::Parquet,
     }
 }
 

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use decode::SpecError;
 use decode::segment::SegmentError;
+use tables::Kind;
 
 use super::reader::{ReadError, Reader};
 pub use cut::Asked;
@@ -15,6 +16,7 @@ mod cut;
 mod fst;
 mod raw;
 mod sr;
+mod table;
 mod timeline;
 mod vcd;
 mod wav;
@@ -40,6 +42,10 @@ pub enum Format {
     Wav,
     /// Bare samples, little-endian.
     Bin,
+    /// Arrow IPC file, a row for each change.
+    Arrow,
+    /// Parquet file, likewise.
+    Parquet,
 }
 
 /// Which channels a file has.
@@ -70,6 +76,10 @@ pub enum ExportError {
         "a file of this format says a rate in whole hertz, this capture has {rate_hz} Hz; take `vcd` or `csv`"
     )]
     Rate { rate_hz: f64 },
+    #[error(
+        "this server was built without Arrow and Parquet; build it with `--features arrow`, or take `csv`"
+    )]
+    NotBuilt,
     #[error("read the capture")]
     Read(#[from] ReadError),
     #[error("send the file")]
@@ -121,6 +131,7 @@ impl Export {
             Format::Sr => {
                 sr::check(&cut)?;
             }
+            Format::Arrow | Format::Parquet => table::check()?,
             Format::Vcd | Format::Fst | Format::Csv | Format::Bin => {}
         }
         Ok(Self { format, cut })
@@ -133,6 +144,8 @@ impl Export {
             Format::Vcd => "text/plain; charset=utf-8",
             Format::Csv => "text/csv; charset=utf-8",
             Format::Wav => "audio/wav",
+            Format::Arrow => "application/vnd.apache.arrow.file",
+            Format::Parquet => "application/vnd.apache.parquet",
             Format::Fst | Format::Sr | Format::Bin => "application/octet-stream",
         }
     }
@@ -149,6 +162,8 @@ impl Export {
             Format::Csv => csv::write(reader, cut, out),
             Format::Sr => sr::write(reader, cut, out),
             Format::Wav => wav::write(reader, cut, out),
+            Format::Arrow => table::write(Kind::Arrow, reader, cut, out),
+            Format::Parquet => table::write(Kind::Parquet, reader, cut, out),
             Format::Bin if cut.has_logic() => {
                 raw::logic(reader, cut, |bytes| Ok(out.write_all(bytes)?))
             }

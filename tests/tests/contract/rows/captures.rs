@@ -424,6 +424,11 @@ fn finished() -> Vec<Rows> {
                 call("/capture/<capture>/export?format=csv&from=20&to=20"),
             )
             .refusal(
+                400,
+                "not_capable",
+                call("/capture/<capture>/export?format=parquet"),
+            )
+            .refusal(
                 409,
                 "wrong_state",
                 call("/capture/<capture>/export?format=wav"),
