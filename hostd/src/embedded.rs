@@ -22,6 +22,7 @@ pub(crate) const HANDLERS: &[Embedded] = embedded![
     "cloud",
     "devices",
     "emi",
+    "events",
     "jobs",
     "plugins",
     "secrets",

@@ -27,6 +27,7 @@ mod decode;
 pub(crate) mod devices;
 pub(crate) mod door;
 mod emi;
+mod events;
 mod flashing;
 mod jobs;
 mod keys;
@@ -93,6 +94,7 @@ const INTERFACES: &[(&str, LinkFn)] = &[
     ("decode", decode::link),
     ("devices", devices::link),
     ("emi", emi::link),
+    ("events", events::link),
     ("flashing", flashing::link),
     ("jobs", jobs::link),
     ("keys", keys::link),
@@ -213,6 +215,7 @@ mod tests {
             "builds",
             "devices",
             "emi",
+            "events",
             "captures",
             "cloud",
             "jobs",
@@ -239,6 +242,8 @@ mod tests {
         assert_eq!(world("plugins").unwrap(), ["log", "plugins", "uploads"]);
         // What reads files of strangers reaches nothing of the bench.
         assert_eq!(world("emi").unwrap(), ["emi", "log", "uploads"]);
+        // What happens is streamed by the host: the group itself sees none of it.
+        assert_eq!(world("events").unwrap(), ["events", "log"]);
         // What anybody can ask for reaches nothing else.
         assert_eq!(world("badges").unwrap(), ["badges", "log"]);
     }

@@ -7,6 +7,7 @@ pub mod benches;
 pub mod cli;
 pub mod demo;
 pub mod drivers;
+pub mod events;
 mod found;
 pub mod groups;
 pub mod holders;

@@ -31,6 +31,7 @@ use tracing::warn;
 use vault::{SealError, Vault};
 
 use crate::benches::ServerBenches;
+use crate::events::Events;
 use crate::services::Services;
 use crate::{drivers, registers, sigrok};
 
@@ -97,6 +98,7 @@ pub async fn open(config: &Config) -> anyhow::Result<(Services, Arc<ServerBenche
         public_url: config.http.public_url.clone(),
         vault,
         notices,
+        events: Events::new(lab.devices.news(), config.http.event_streams_max),
         plugins: OnceLock::new(),
         oidc: Oidc::new(&config.oidc, clock.clone()),
         auth,

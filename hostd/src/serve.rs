@@ -146,6 +146,7 @@ async fn serve(
         gateway.native.set_ready(false);
         // Tests that run reach their benches through this server.
         services.jobs.drain().await;
+        services.events.stop();
     };
     server::serve(listener, gateway.clone(), &config.http, stop)
         .await

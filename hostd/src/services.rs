@@ -21,6 +21,7 @@ use pods::dial::Dialled;
 use store::Store;
 use vault::Vault;
 
+use crate::events::Events;
 use crate::plugin::Plugins;
 
 /// Shared by all requests; each part guards itself.
@@ -44,6 +45,7 @@ pub struct Services {
     pub analysis: Arc<Analysis>,
     pub vault: Arc<Vault>,
     pub notices: Arc<Notices>,
+    pub events: Events,
     /// Under which people reach the server; empty = nobody knows.
     pub public_url: String,
     /// Those that answer requests hold the services, so they come later.

@@ -23,6 +23,7 @@ mod disk;
 mod docs;
 mod emi;
 mod engines;
+mod events;
 mod examples;
 mod faults;
 mod flash;

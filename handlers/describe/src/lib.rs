@@ -15,6 +15,7 @@ pub const GROUPS: &[(&str, &[Route])] = &[
     ("cloud", handler_cloud::ROUTES),
     ("devices", handler_devices::ROUTES),
     ("emi", handler_emi::ROUTES),
+    ("events", handler_events::ROUTES),
     ("jobs", handler_jobs::ROUTES),
     ("plugins", handler_plugins::ROUTES),
     ("secrets", handler_secrets::ROUTES),

@@ -34,8 +34,8 @@ pub mod testing;
 mod words;
 
 pub use bindings::hostd::host::{
-    assertions, badges, builds, captures, decode, devices, emi, flashing, http_types, jobs, keys,
-    leases, log, measurements, measures, plugins, pod, recordings, replay, searches, secrets,
+    assertions, badges, builds, captures, decode, devices, emi, events, flashing, http_types, jobs,
+    keys, leases, log, measurements, measures, plugins, pod, recordings, replay, searches, secrets,
     sessions, store, tokens, trust, tunnels, uarts, updates, uploads, users, waveforms, webhooks,
 };
 pub use error::{ApiError, FieldProblem, TextProblem};

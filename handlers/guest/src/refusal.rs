@@ -72,6 +72,7 @@ refusals! {
     SecretsUnavailable = 503 "secrets_unavailable",
     Stopping = 503 "stopping",
     TooManyJobs = 429 "too_many_jobs",
+    TooManyStreams = 429 "too_many_streams",
     TooManyRuns = 429 "too_many_runs",
     UartConflict = 409 "uart_conflict",
     Unfinished = 409 "unfinished",

@@ -1,10 +1,15 @@
-//! What happens at the bench, told to whoever listens, at once and in memory: nobody is held up by a listener, and what
-//! nobody listens to is forgotten.
+//! What happens at the bench, passed on to all listeners at once and in memory: a listener holds up nothing, and what has
+//! no listener is forgotten.
 
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use serde_json::Value;
+
+pub mod recent;
+
+/// Listeners that there may be: parts of the server, not clients.
+pub const LISTENERS_MAX: usize = 4;
 
 macro_rules! kinds {
     ($($variant:ident $name:literal $about:literal)*) => {
@@ -28,55 +33,75 @@ macro_rules! kinds {
 }
 
 kinds! {
+    DeviceAdded "device.added" "There is a new device, or a removed one is admitted again."
+    DeviceChanged "device.changed" "A device has another name, serial number, board, firmware or state."
+    DeviceRemoved "device.removed" "A device is removed."
     DeviceOnline "device.online" "A device answers, which did not before."
     DeviceOffline "device.offline" "A device does not answer any more."
     DeviceQuarantined "device.quarantined" "No job gets a device until somebody trusts it again."
     LeaseTaken "lease.taken" "Somebody has leased a device."
     LeaseEnded "lease.ended" "A lease of a device is over."
+    CaptureStarted "capture.started" "A capture is queued at its device."
+    CaptureChanged "capture.changed" "A capture goes on, or what people keep with it has changed."
+    CaptureImported "capture.imported" "A recording has become a capture."
+    CaptureDeleted "capture.deleted" "A capture is deleted, with its samples."
     CaptureDone "capture.done" "A capture has its samples."
     CaptureFailed "capture.failed" "A capture ended without them."
+    FlashStarted "flash.started" "A target is being programmed."
     FlashDone "flash.done" "A target was programmed."
     FlashFailed "flash.failed" "A target was not."
+    UpdateStarted "update.started" "A pod is getting other firmware."
     UpdateDone "update.done" "A pod runs other firmware."
     UpdateFailed "update.failed" "An update of a pod's firmware failed, or was abandoned."
+    JobQueued "job.queued" "A job waits for its turn."
+    JobStarted "job.started" "A job runs."
     JobFinished "job.finished" "A job is over."
 }
 
-/// Something that happened at a device.
+/// Something that happened.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Happening {
     /// What.
     pub kind: Kind,
     /// Milliseconds since 1970.
     pub at_ms: u64,
-    /// Id of the organisation whose device it is.
+    /// Id of the organisation in which it happened.
     pub org: String,
-    /// Id of the device.
-    pub device: String,
-    /// Id of the device, capture, flash or update that it is about.
+    /// Ids of the devices that it is about: one, or those that a job had.
+    pub devices: Vec<String>,
+    /// Id of the device, capture, flash, update or job that it is about.
     pub subject: String,
     /// An object; docs/plugins.md has the members for each kind.
     pub told: Value,
 }
 
-type Listener = Box<dyn Fn(Happening) + Send + Sync>;
+type Listener = Box<dyn Fn(&Happening) + Send + Sync>;
 
-/// Where happenings are told. Cloning shares it.
+/// Where happenings are passed on. Cloning shares it.
 #[derive(Clone, Default)]
-pub struct News(Arc<OnceLock<Listener>>);
+pub struct News(Arc<RwLock<Vec<Listener>>>);
 
 impl News {
-    /// Tell who listens.
-    pub fn tell(&self, happening: Happening) {
-        if let Some(listener) = self.0.get() {
+    /// Pass a happening on to all listeners.
+    pub fn tell(&self, happening: &Happening) {
+        // A listener that panics leaves the list as it was.
+        let listeners = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        for listener in &*listeners {
             listener(happening);
         }
     }
 
-    /// Hear of everything from now on. The listener must not block. There is one: a second one hears nothing.
-    pub fn listen(&self, listener: impl Fn(Happening) + Send + Sync + 'static) {
-        // The first one stays.
-        let _ = self.0.set(Box::new(listener));
+    /// Hear of everything from now on. The listener must neither block nor listen itself.
+    ///
+    /// # Panics
+    /// There are [`LISTENERS_MAX`] already.
+    pub fn listen(&self, listener: impl Fn(&Happening) + Send + Sync + 'static) {
+        let mut listeners = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        assert!(
+            listeners.len() < LISTENERS_MAX,
+            "the server has more listeners than it has parts that listen"
+        );
+        listeners.push(Box::new(listener));
     }
 }
 
@@ -93,22 +118,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_told_is_heard_by_the_listener_alone() {
+    fn every_listener_hears_what_happens_after_it_came() {
         let news = News::default();
         let happening = |subject: &str| Happening {
             kind: Kind::LeaseTaken,
             at_ms: 1,
             org: "o".into(),
-            device: "d".into(),
+            devices: vec!["d".into()],
             subject: subject.into(),
             told: Value::Null,
         };
-        news.tell(happening("nobody"));
+        news.tell(&happening("too early"));
         let (tell, heard) = mpsc::channel();
-        news.listen(move |happening| tell.send(happening.subject).unwrap());
-        news.listen(|_| unreachable!("there is one already"));
-        news.clone().tell(happening("somebody"));
-        assert_eq!(heard.try_iter().collect::<Vec<_>>(), ["somebody"]);
+        for listener in ["first", "second"] {
+            let tell = tell.clone();
+            news.listen(move |happening| {
+                tell.send(format!("{listener} {}", happening.subject))
+                    .unwrap();
+            });
+            news.clone().tell(&happening(&format!("after {listener}")));
+        }
+        assert_eq!(
+            heard.try_iter().collect::<Vec<_>>(),
+            [
+                "first after first",
+                "first after second",
+                "second after second"
+            ]
+        );
     }
 
     #[test]

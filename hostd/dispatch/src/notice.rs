@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use base::clock::{self, Clock};
 use base::id;
+use base::news::{Happening, Kind};
 use scheduler::{EndedBecause, State, Verdict};
 use serde_json::{Value, json};
 use store::jobs::{End, Job};
@@ -62,6 +63,25 @@ pub(crate) fn of(job: &Job, clock: &Clock) -> Notice {
     }
 }
 
+/// The same for who listens in this process: a job without its runs.
+pub(crate) fn happening(job: &Job, standing: Standing, clock: &Clock) -> Happening {
+    let kind = match standing {
+        Standing::Queued => Kind::JobQueued,
+        Standing::Running => Kind::JobStarted,
+        Standing::Passed | Standing::Failed | Standing::Broken | Standing::Cancelled => {
+            Kind::JobFinished
+        }
+    };
+    Happening {
+        kind,
+        at_ms: clock.now_ms(),
+        org: job.org.clone(),
+        devices: devices(job),
+        subject: job.id.clone(),
+        told: json!({"job": head(job)}),
+    }
+}
+
 /// The devices that a job had, each once.
 fn devices(job: &Job) -> Vec<String> {
     let attempts = job.attempts.iter();
@@ -73,7 +93,6 @@ fn devices(job: &Job) -> Vec<String> {
 
 /// A job in the words of the API, without its attempts.
 fn told(job: &Job) -> Value {
-    let axes = axes(job);
     let runs = job.runs.iter().enumerate().map(|(place, run)| {
         let end = run.end.as_ref();
         json!({
@@ -83,6 +102,14 @@ fn told(job: &Job) -> Value {
             "message": end.map_or("", |end| &end.message),
         })
     });
+    let mut told = head(job);
+    told["runs"] = runs.collect();
+    told
+}
+
+/// The same without its runs, too.
+fn head(job: &Job) -> Value {
+    let axes = axes(job);
     json!({
         "id": job.id,
         "name": job.name,
@@ -98,7 +125,6 @@ fn told(job: &Job) -> Value {
         "created_at": clock::text(job.created_ms),
         "started_at": job.started_ms.map(clock::text),
         "finished_at": job.finished_ms.map(clock::text),
-        "runs": runs.collect::<Vec<_>>(),
     })
 }
 

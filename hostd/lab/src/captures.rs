@@ -20,6 +20,7 @@ use crate::devices::Devices;
 use base::clock::Clock;
 use base::config::CapturesConfig;
 use base::id;
+use base::news::Kind;
 use base::space::Space;
 use store::captures::{CaptureRecord, Deletion, Listed, Status};
 use store::handler_kv::KvError;
@@ -39,6 +40,7 @@ mod level;
 mod marks;
 pub mod meter;
 mod name;
+mod news;
 pub mod order;
 pub mod overview;
 pub mod plan;
@@ -362,6 +364,7 @@ impl Captures {
         let freed = usage_of(&self.files, &last);
         self.files.remove(id);
         self.ledger.give_back(&last.org, freed);
+        self.tell(Kind::CaptureDeleted, &last);
         Ok(true)
     }
 

@@ -21,6 +21,7 @@ use store::{Store, StoreError};
 
 mod absence;
 mod admission;
+mod changed;
 mod configured;
 mod device;
 mod error;
@@ -28,6 +29,7 @@ mod registered;
 mod usb;
 
 pub use admission::removed;
+pub use changed::Changed;
 pub use device::Device;
 pub use error::{AttachError, DeviceError, NAME_BYTES_MAX, check_name};
 pub use registered::{Dialling, Registered};
@@ -133,7 +135,9 @@ impl Devices {
             );
             return Ok(());
         }
-        let record = match known.into_iter().find(|r| !r.removed) {
+        let found = known.into_iter().find(|r| !r.removed);
+        let is_new = found.is_none();
+        let record = match found {
             Some(record) => record,
             None => {
                 let record = self.fresh(org, name, address, transport.kind());
@@ -150,6 +154,9 @@ impl Devices {
         self.write().insert(id.clone(), Entry { record, pod });
         self.attached.send_replace(());
         self.changed.send_replace(());
+        if is_new {
+            self.tell_added(&id);
+        }
         tokio::spawn(self.clone().watch(id, states));
         Ok(())
     }
@@ -190,6 +197,7 @@ impl Devices {
         let mut stopped = self.stopped.subscribe();
         let mut was_there = false;
         let mut answers = false;
+        let mut known = None;
         let mut absence = Absence::default();
         loop {
             let state = states.borrow_and_update().clone();
@@ -201,8 +209,12 @@ impl Devices {
                         info!(id, serial = facts.identity.serial, "device online");
                     }
                     self.note(&id, facts).await;
+                    let capable = Some((online(facts), facts.capabilities.clone()));
+                    let is_other = std::mem::replace(&mut known, capable.clone()) != capable;
                     if !std::mem::replace(&mut answers, true) {
                         self.tell(Kind::DeviceOnline, &id, &id, online(facts));
+                    } else if is_other {
+                        self.tell_changed(&id, Changed::Pod);
                     }
                 }
                 PodState::Offline { reason } => {
@@ -244,21 +256,48 @@ impl Devices {
     }
 
     /// Tell who listens what happened at a device. `told` is an object, which gets the device's id and name.
-    pub fn tell(&self, kind: Kind, device: &str, subject: &str, mut told: Value) {
-        let record = self.read().get(device).map(|entry| entry.record.clone());
-        let Some(record) = record else { return };
-        told["device"] = json!({"id": record.id, "name": record.name});
-        self.news.tell(Happening {
+    pub fn tell(&self, kind: Kind, device: &str, subject: &str, told: Value) {
+        let org = self
+            .read()
+            .get(device)
+            .map(|entry| entry.record.org.clone());
+        if let Some(org) = org {
+            self.tell_of(kind, (&org, device), subject, told);
+        }
+    }
+
+    /// The same in an organisation, also where the device is removed, or there never was one: then it is null.
+    pub(crate) fn tell_of(
+        &self,
+        kind: Kind,
+        (org, device): (&str, &str),
+        subject: &str,
+        mut told: Value,
+    ) {
+        let name = self.get(org, device).map(|found| found.record.name);
+        told["device"] = name.map_or(Value::Null, |name| json!({"id": device, "name": name}));
+        let devices = Some(device).filter(|device| !device.is_empty());
+        self.news.tell(&Happening {
             kind,
             at_ms: self.clock.now_ms(),
-            org: record.org,
-            device: record.id,
+            org: org.to_owned(),
+            devices: devices.into_iter().map(str::to_owned).collect(),
             subject: subject.to_owned(),
             told,
         });
     }
 
-    /// Where everything that happens at devices is told.
+    /// Tell who listens that what is known of a device has changed.
+    pub fn tell_changed(&self, device: &str, changed: Changed) {
+        let told = json!({"changed": changed.as_str()});
+        self.tell(Kind::DeviceChanged, device, device, told);
+    }
+
+    fn tell_added(&self, device: &str) {
+        self.tell(Kind::DeviceAdded, device, device, json!({}));
+    }
+
+    /// Where everything that happens is told.
     #[must_use]
     pub fn news(&self) -> &News {
         &self.news
@@ -374,6 +413,7 @@ impl Devices {
             let renamed = devices.store.device_update(&id, update).await;
             let record = renamed.map_err(|e| write_error(e, &name))?;
             devices.replace(record.ok_or(DeviceError::NotFound)?);
+            devices.tell_changed(&id, Changed::Name);
             Ok(())
         })
         .await

@@ -203,6 +203,7 @@ impl Flashing {
             during: self.uarts.during(device, Work::Flash, job.id()),
             stopping: self.stopping.subscribe(),
         };
+        self.tell(&job.state());
         let (flashing, begun) = (self.clone(), job.clone());
         tokio::spawn(async move {
             task.run(session, image).await;
@@ -212,10 +213,11 @@ impl Flashing {
         Ok(job.state())
     }
 
-    /// Tell who listens how a flash ended.
+    /// Tell who listens that a flash begins, or how it ended.
     fn tell(&self, state: &State) {
         let kind = match state.course.phase {
             Phase::Done => news::Kind::FlashDone,
+            _ if state.course.finished_ms.is_none() => news::Kind::FlashStarted,
             _ => news::Kind::FlashFailed,
         };
         let outcome = state.course.outcome.as_ref();

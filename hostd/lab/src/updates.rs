@@ -199,6 +199,7 @@ impl Updates {
             let put = task.updates.store.update_put(task.live.record()).await;
             if put.is_ok() {
                 info!(update = task.live.record().id, "update begins");
+                task.updates.tell(&task.live.record());
                 tokio::spawn(task.go());
             } else {
                 task.updates.leave(&task.live.record().device);
@@ -340,10 +341,11 @@ impl Updates {
         }
     }
 
-    /// Tell who listens how an update ended.
+    /// Tell who listens that an update begins, or how it ended.
     fn tell(&self, record: &UpdateRecord) {
         let kind = match record.phase {
             Phase::Done => news::Kind::UpdateDone,
+            _ if record.finished_ms.is_none() => news::Kind::UpdateStarted,
             _ => news::Kind::UpdateFailed,
         };
         let told = json!({"update": {

@@ -16,7 +16,7 @@ use super::{CallLinker, Context, internal, wit};
 use crate::services::Services;
 use base::clock;
 use dispatch::Jobs;
-use lab::devices::{Device, DeviceError, Devices, Registered};
+use lab::devices::{Changed, Device, DeviceError, Devices, Registered};
 use lab::leases::{LeaseError, Leases, Terms};
 use lab::updates::Updates;
 
@@ -190,6 +190,8 @@ impl View<'_> {
             device = device.record.id,
             "an administrator trusts a device again"
         );
+        let id = &device.record.id;
+        self.devices.tell_changed(id, Changed::Trusted);
         Ok(Some(self.shown(&device)))
     }
 

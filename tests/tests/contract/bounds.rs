@@ -132,6 +132,12 @@ const OTHERWISE: &[(&str, &[&str], How, &str)] = &[
         How::Read,
         "in the capture",
     ),
+    (
+        "events.follow",
+        &["?seconds"],
+        How::Beyond,
+        "a test does not wait for the end of a stream",
+    ),
     ("captures.import", &["?channels"], How::Read, "in the file"),
     (
         "captures.update",

@@ -10,6 +10,7 @@ mod cloud;
 mod dac;
 mod devices;
 mod emi;
+mod events;
 mod jobs;
 mod keys;
 mod plugins;
@@ -35,6 +36,7 @@ pub(crate) fn all() -> Vec<Rows> {
         dac::all(),
         devices::all(),
         emi::all(),
+        events::all(),
         jobs::all(),
         keys::all(),
         plugins::all(),

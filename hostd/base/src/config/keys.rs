@@ -69,6 +69,10 @@ pub const KEYS: &[(&str, &str)] = &[
         "WebSockets open at once; of them one user has two thirds at most, and one organisation three quarters",
     ),
     (
+        "http.event_streams_max",
+        "streams of events open at once; of them one user has a quarter at most",
+    ),
+    (
         "http.ping_ms",
         "pause between pings of a WebSocket; a client that answers none of three is gone",
     ),

@@ -35,6 +35,7 @@ pub struct HttpConfig {
     pub rate_per_s: u32,
     pub rate_burst: u32,
     pub sockets_max: u32,
+    pub event_streams_max: u32,
     pub ping_ms: u64,
     pub socket_write_wait_ms: u64,
     /// Addresses and networks, with commas.
@@ -335,6 +336,7 @@ impl Default for HttpConfig {
             rate_per_s: 1000,
             rate_burst: 2000,
             sockets_max: 256,
+            event_streams_max: 256,
             ping_ms: 20_000,
             socket_write_wait_ms: 30_000,
             trusted_proxies: String::new(),

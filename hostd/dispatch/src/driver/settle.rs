@@ -120,6 +120,7 @@ impl Driver {
             work,
             ..
         } = noted;
+        let mut happenings = Vec::new();
         for id in &touched {
             let Some(entry) = self.entries.get_mut(id) else {
                 continue;
@@ -133,6 +134,7 @@ impl Driver {
             if entry.told.replace(standing) != Some(standing) {
                 let notice = notice::of(&entry.job, &self.clock);
                 changes.notices.push(notice);
+                happenings.push(notice::happening(&entry.job, standing, &self.clock));
             }
             changes.jobs.push(entry.record(stored.as_ref()));
         }
@@ -144,6 +146,9 @@ impl Driver {
         self.write(changes, staged).await;
         if has_news {
             self.noticed.notify_one();
+        }
+        for happening in happenings {
+            self.devices.news().tell(&happening);
         }
         for (device, quarantine) in quarantined {
             let told = json!({

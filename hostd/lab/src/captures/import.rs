@@ -16,7 +16,7 @@ use super::files::{ANALOG, ANALOG_PYRAMID, Files, LOGIC, LOGIC_PYRAMID, Part};
 use super::name::check_name;
 use super::quota::usage_of;
 use super::{CaptureError, Captures, reader};
-use base::id;
+use base::{id, news};
 use blobs::Staged;
 use store::captures::{CaptureRecord, ChannelRecord, Kind, Status};
 
@@ -128,6 +128,7 @@ impl Captures {
             return Err(error);
         }
         tracing::info!(capture = record.id, "recording imported");
+        self.tell(news::Kind::CaptureImported, &record);
         Ok(Imported { record, notes })
     }
 

@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use base::news::Kind;
 use tracing::info;
 
 use super::name::check_name;
@@ -69,6 +70,7 @@ impl Captures {
         };
         self.ledger.repin(&before, &after);
         info!(capture = id, pinned = after.marks.pinned, "capture changed");
+        self.tell(Kind::CaptureChanged, &after);
         Ok(after)
     }
 }

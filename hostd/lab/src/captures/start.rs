@@ -16,7 +16,7 @@ use crate::captures::order;
 use crate::leases::{Entered, Visit};
 use crate::replay::Stimulus;
 use crate::wiring;
-use base::id;
+use base::{id, news};
 use store::captures::{CaptureRecord, Kind, Setup};
 
 /// A capture whose samples are still to come.
@@ -101,6 +101,7 @@ impl Captures {
             // The caller may be gone; the capture goes on regardless.
             let _ = told.send(put);
             if is_stored {
+                captures.tell(news::Kind::CaptureStarted, &task.record);
                 let feed = captures.feeds.of(&task.record.device);
                 feed.tell(Event::State(task.record.clone()));
                 let id = task.record.id.clone();

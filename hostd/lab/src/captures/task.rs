@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pods::protocol::RefusalKind;
 use pods::{Frame, Pod, PodError};
-use serde_json::{Map, json};
+use serde_json::Map;
 use tokio::sync::{Semaphore, watch};
 use tracing::{info, warn};
 
@@ -16,7 +16,8 @@ use super::recording::Recording;
 use super::spool::{Both, Spool};
 use super::supply::Supply;
 use super::{CaptureError, Captures, wire};
-use base::{clock, news, space};
+use base::news::Kind;
+use base::space;
 use store::captures::{CaptureRecord, Status};
 
 /// Timeout for each command that prepares a capture.
@@ -152,6 +153,7 @@ impl Task {
             Status::Running
         };
         self.captures.note(&self.record).await;
+        self.captures.tell(Kind::CaptureChanged, &self.record);
         let feed = self.captures.feeds.of(&self.record.device);
         feed.tell(Event::State(self.record.clone()));
         Ok(())
@@ -313,7 +315,11 @@ impl Task {
             self.give_back();
         }
         if kept {
-            self.tell();
+            let kind = match status {
+                Status::Done => Kind::CaptureDone,
+                _ => Kind::CaptureFailed,
+            };
+            self.captures.tell(kind, &self.record);
         }
         let feed = self.captures.feeds.of(&self.record.device);
         feed.tell(match status {
@@ -323,27 +329,6 @@ impl Task {
             }
             _ => Event::Failed(self.record),
         });
-    }
-
-    /// Tell who listens how it ended.
-    fn tell(&self) {
-        let record = &self.record;
-        let kind = match record.status {
-            Status::Done => news::Kind::CaptureDone,
-            _ => news::Kind::CaptureFailed,
-        };
-        let told = json!({"capture": {
-            "id": record.id,
-            "kind": record.kind,
-            "name": record.name,
-            "status": record.status,
-            "error": record.error,
-            "created_at": clock::text(record.created_ms),
-            "finished_at": record.finished_ms.map(clock::text),
-            "size_bytes": record.size_bytes,
-        }});
-        let devices = &self.captures.devices;
-        devices.tell(kind, &record.device, &record.id, told);
     }
 
     /// The samples are gone, so return their share of the quota.

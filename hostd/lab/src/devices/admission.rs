@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use base::news::Kind;
+use serde_json::json;
 use tracing::{info, warn};
 
 use super::error::{DeviceError, write_error};
@@ -21,6 +23,7 @@ impl Devices {
             let _order = devices.changes.lock().await;
             let removed = devices.store.device_remove(&id).await;
             removed.map_err(|e| write_error(e, &id))?;
+            devices.tell(Kind::DeviceRemoved, &id, &id, json!({}));
             devices.write().remove(&id);
             devices.attached.send_replace(());
             devices.changed.send_replace(());
@@ -63,6 +66,7 @@ impl Devices {
                 pod: None,
             };
             devices.write().insert(record.id.clone(), entry);
+            devices.tell_added(&record.id);
             drop(order);
             devices.attach_again(&record).await;
             Ok(record.id)

@@ -69,6 +69,7 @@ impl Devices {
             devices
                 .attach_transport(&org, &name, &address, transport)
                 .await?;
+            devices.tell_added(&id);
             Ok(Registered::New(id))
         })
         .await

@@ -12,6 +12,7 @@ use super::Leases;
 use super::debt::OBSTACLE_AFTER_MS;
 use super::machine::Duty;
 use super::payment::{Payment, Step};
+use crate::devices::Changed;
 
 /// How long tunnels and other sessions may take to end once their lease is over.
 const CLOSE_WAIT: Duration = Duration::from_secs(3);
@@ -211,7 +212,12 @@ impl Leases {
         drop(order);
         self.turned.send_replace(());
         match stored {
-            Ok(()) => info!(device, removed = removes, "the device is free and safe"),
+            Ok(()) => {
+                info!(device, removed = removes, "the device is free and safe");
+                if !removes {
+                    self.devices.tell_changed(device, Changed::Safe);
+                }
+            }
             Err(error) => {
                 warn!(device, error, "failed to store that a device is safe");
                 tokio::time::sleep(STORE_RETRY).await;

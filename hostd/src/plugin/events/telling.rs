@@ -48,8 +48,10 @@ impl Plugins {
     pub(in super::super) fn listen(self: &Arc<Self>) {
         let all = Arc::downgrade(self);
         self.services.devices.news().listen(move |happening| {
-            if let Some(all) = all.upgrade() {
-                all.hear_of(&happening);
+            // The end of a job comes from the store.
+            let is_stored = happening.kind == Kind::JobFinished;
+            if let Some(all) = all.upgrade().filter(|_| !is_stored) {
+                all.hear_of(happening);
             }
         });
         let heard = self.services.notices.heard();
@@ -60,7 +62,7 @@ impl Plugins {
     /// Let something that happened wait for each plugin that may hear of it.
     fn hear_of(self: &Arc<Self>, happening: &Happening) {
         let kind = happening.kind.as_str();
-        let devices = std::slice::from_ref(&happening.device);
+        let devices = &happening.devices;
         for loaded in self.all() {
             let may_hear = loaded.listens_to(kind)
                 && self
@@ -269,7 +271,7 @@ fn held(id: &str, happening: &Happening) -> (wit::Event, Vec<String>) {
         subject: happening.subject.clone(),
         json: happening.told.to_string(),
     };
-    (event, vec![happening.device.clone()])
+    (event, happening.devices.clone())
 }
 
 fn stored(event: OwedEvent) -> (wit::Event, Vec<String>) {

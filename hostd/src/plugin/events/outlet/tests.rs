@@ -22,7 +22,7 @@ fn held(org: &str) -> What {
         kind: Kind::DeviceOnline,
         at_ms: 1,
         org: org.into(),
-        device: "d".into(),
+        devices: vec!["d".into()],
         subject: "d".into(),
         told: serde_json::Value::Null,
     };
