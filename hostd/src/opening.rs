@@ -71,6 +71,7 @@ pub async fn open(config: &Config) -> anyhow::Result<(Services, Arc<ServerBenche
     } = &ground;
     let auth = Identity::open(store.clone(), clock.clone(), &config.auth.key_prefix);
     let auth = auth.await.context("read keys and users")?;
+    let auth = auth.remembering(config.auth.remember_days);
     let lab = Lab::open(config, &ground).await?;
     let vault = Vault::new(dir, store.clone(), clock.clone());
     tokio::spawn(look_after(vault.clone()));

@@ -181,3 +181,158 @@ fn a_code_that_was_asked_for_outlives_the_next_start() {
     let server = Server::plain_in(dir.path()).unwrap();
     sign_in(&server.anonymous(), asked);
 }
+
+/// The cookies that an answer sets.
+fn cookies(reply: &Reply) -> Vec<&str> {
+    let set = reply
+        .headers
+        .iter()
+        .filter(|(name, _)| name == "set-cookie");
+    set.map(|(_, value)| value.as_str()).collect()
+}
+
+/// A client that shows this cookie and comes as these headers say.
+fn browser(server: &Server, cookie: &str, headers: &[(&str, &str)]) -> Client {
+    let client = server.anonymous().with_header("cookie", cookie);
+    headers.iter().fold(client, |client, (name, value)| {
+        client.with_header(name, value)
+    })
+}
+
+#[test]
+fn a_browser_stays_signed_in_where_a_person_asks_for_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = dir.path().join("hostd.toml");
+    std::fs::write(&config, "[auth]\nremember_days = 7\n").unwrap();
+    let server = Server::demo_in_with(dir.path(), &["--config", config.to_str().unwrap()]);
+    let server = server.unwrap();
+    let client = server.anonymous();
+    let body = json!({"code": server.code(), "remember": true});
+    let reply = client.post("/api/auth/session", &body).unwrap();
+    let [cookie] = cookies(&reply)[..] else {
+        panic!("{:?}", reply.headers);
+    };
+    assert!(cookie.starts_with("hostd_session="), "{cookie}");
+    assert!(
+        cookie.ends_with("; Max-Age=604800; Path=/; HttpOnly; SameSite=Lax"),
+        "{cookie}"
+    );
+    let session = reply.json();
+    assert_eq!(session["expires_in"], 7 * 24 * 3600);
+    // A password of one's own ends all sessions; the new one lasts as the one before.
+    let bearer = format!("Bearer {}", session["token"].as_str().unwrap());
+    let person = client.clone().with_authorization(&bearer);
+    let body = json!({"new": PASSWORD}).to_string();
+    let changed = person
+        .send("PUT", "/api/auth/password", Some(&body))
+        .unwrap();
+    assert_eq!(changed.json()["expires_in"], 7 * 24 * 3600);
+    assert!(cookies(&changed)[0].contains("Max-Age=604800"));
+    let short = attempt(&client, "owner", PASSWORD);
+    assert!(
+        !cookies(&short)[0].contains("Max-Age"),
+        "{:?}",
+        short.headers
+    );
+    assert_eq!(short.json()["expires_in"], 12 * 3600);
+    let both = json!({"login": "owner", "password": PASSWORD, "remember": true, "keep": true});
+    let both = client.post("/api/auth/session", &both).unwrap();
+    both.expect_error(400, "invalid_request");
+}
+
+#[test]
+fn behind_tls_the_cookie_is_secure_and_both_names_open() {
+    let bench = Proxied::start();
+    let https = bench
+        .server
+        .anonymous()
+        .with_header("x-forwarded-proto", "https");
+    let reply = https.post("/api/auth/session", &json!({"code": bench.server.code()}));
+    let reply = reply.unwrap();
+    let [secure, removed] = cookies(&reply)[..] else {
+        panic!("{:?}", reply.headers);
+    };
+    assert!(secure.starts_with("__Host-hostd_session="), "{secure}");
+    assert!(
+        secure.ends_with("; Path=/; HttpOnly; SameSite=Lax; Secure"),
+        "{secure}"
+    );
+    assert!(
+        removed.starts_with("hostd_session=; Max-Age=0;"),
+        "{removed}"
+    );
+    let token = reply.json()["token"].as_str().unwrap().to_owned();
+    let shows = |cookie: &str| {
+        browser(&bench.server, cookie, &[])
+            .get("/api/auth/session")
+            .unwrap()
+    };
+    let secure = format!("__Host-hostd_session={token}");
+    let plain = format!("hostd_session={token}");
+    shows(&secure).expect(200);
+    shows(&plain).expect(200);
+    // The secure one counts, in either order; the other one may come from elsewhere.
+    shows(&format!("hostd_session=a.b.c; {secure}")).expect(200);
+    shows(&format!("{plain}; __Host-hostd_session=a.b.c")).expect_error(401, "invalid_credential");
+    let out = https
+        .with_header("cookie", &secure)
+        .delete("/api/auth/session")
+        .unwrap();
+    assert!(
+        cookies(&out)[0].starts_with("__Host-hostd_session=; Max-Age=0;"),
+        "{:?}",
+        out.headers
+    );
+    shows(&secure).expect_error(401, "revoked_credential");
+}
+
+#[test]
+fn a_page_of_another_site_changes_nothing_with_the_cookie() {
+    let server = Server::demo().unwrap();
+    let signed_in = sign_in(&server.anonymous(), &server.code());
+    let token = signed_in["token"].as_str().unwrap();
+    let cookie = format!("hostd_session={token}");
+    let path = format!("/api/bench/devices/{}", server.device());
+    let rename = json!({"name": "renamed"});
+    for site in ["cross-site", "same-site", "anything"] {
+        let page = browser(&server, &cookie, &[("sec-fetch-site", site)]);
+        page.patch(&path, &rename)
+            .unwrap()
+            .expect_error(403, "forbidden");
+        page.delete("/api/auth/session")
+            .unwrap()
+            .expect_error(403, "forbidden");
+        // A link that leads here.
+        page.get(&path).unwrap().expect(200);
+        // A token in the header is none that a browser adds by itself.
+        let program = server.anonymous().with_header("sec-fetch-site", site);
+        let program = program.with_authorization(&format!("Bearer {token}"));
+        program.patch(&path, &rename).unwrap().expect(200);
+    }
+    for site in ["same-origin", "none"] {
+        let page = browser(&server, &cookie, &[("sec-fetch-site", site)]);
+        page.patch(&path, &rename).unwrap().expect(200);
+    }
+    browser(&server, &cookie, &[])
+        .patch(&path, &rename)
+        .unwrap()
+        .expect(200);
+}
+
+#[test]
+fn each_answer_says_which_build_gives_it() {
+    let server = Server::demo().unwrap();
+    let of = |path: &str| {
+        let reply = server.anonymous().get(path).unwrap();
+        reply.header("hostd-version").unwrap_or_default().to_owned()
+    };
+    let version = of("/");
+    let (number, build) = version.split_once('+').unwrap();
+    assert!(
+        number.split('.').count() == 3 && build.len() == 16,
+        "{version}"
+    );
+    for path in ["/api/jobs", "/healthz", "/no-such-page"] {
+        assert_eq!(of(path), version, "{path}");
+    }
+}

@@ -116,6 +116,7 @@ mod tests {
                 expires_at: "2026-02-02T03:04:05Z".into(),
                 expires_in: 9,
             }),
+            is_remembered: false,
         })
         .unwrap();
         assert_eq!(header(&response, "cache-control"), Some("no-store"));

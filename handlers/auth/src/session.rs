@@ -3,6 +3,7 @@
 //! The session comes as a bearer token for programs and as a cookie for browsers. Scripts cannot
 //! read the cookie, and requests from other sites that change something do not carry it.
 
+use guest::sessions::Stay;
 use guest::{
     ApiError, Members, Openapi, Refusal, Request, Response, Route, Shape, Time, flag, members,
     sessions, text,
@@ -67,8 +68,10 @@ members! {
 
 members! {
     struct Kept {
-        /// Whether the session can be renewed with a refresh token.
+        /// Whether the session can be renewed with a refresh token, for programs.
         keep: bool = or(flag(), false),
+        /// Whether a browser stays signed in for `auth.remember_days`; otherwise its cookie ends with it. Stands without `keep`.
+        remember: bool = or(flag(), false),
     }
 }
 
@@ -79,8 +82,7 @@ pub(crate) fn password() -> impl Shape<Value = String> {
 #[derive(PartialEq)]
 struct Body {
     proof: Proof,
-    /// Whether the session is to be renewed later.
-    keep: bool,
+    stay: Stay,
 }
 
 #[derive(PartialEq)]
@@ -90,10 +92,10 @@ enum Proof {
 }
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
-    let Body { proof, keep } = parse(request)?;
+    let Body { proof, stay } = parse(request)?;
     match proof {
-        Proof::Password { login, password } => sessions::password(&login, &password, keep),
-        Proof::Code(code) => sessions::code(&code, keep),
+        Proof::Password { login, password } => sessions::password(&login, &password, stay),
+        Proof::Code(code) => sessions::code(&code, stay),
     }
     .map(|session| reply(&session))
     .map_err(refusal)
@@ -107,8 +109,8 @@ fn parse(request: &Request) -> Result<Body, ApiError> {
             login: ask.login,
             password: ask.password,
         };
-        let keep = ask.kept.keep;
-        return Ok(Body { proof, keep });
+        let stay = ask.kept.stay()?;
+        return Ok(Body { proof, stay });
     }
     if body.has("login") || body.has("password") {
         return Err(ApiError::field(
@@ -119,8 +121,19 @@ fn parse(request: &Request) -> Result<Body, ApiError> {
     let ask: ByCode = body.read()?;
     Ok(Body {
         proof: Proof::Code(ask.code),
-        keep: ask.kept.keep,
+        stay: ask.kept.stay()?,
     })
+}
+
+impl Kept {
+    fn stay(&self) -> Result<Stay, ApiError> {
+        match (self.keep, self.remember) {
+            (false, false) => Ok(Stay::Short),
+            (true, false) => Ok(Stay::Renewed),
+            (false, true) => Ok(Stay::Remembered),
+            (true, true) => Err(ApiError::field("remember", "stands without keep")),
+        }
+    }
 }
 
 /// A session of a person.
@@ -174,20 +187,36 @@ pub(crate) fn example() -> sessions::Session {
         expires_at: "2026-01-02T03:04:05Z".into(),
         expires_in: 43_200,
         renewal: None,
+        is_remembered: false,
     }
 }
 
 /// The session, as token and as cookie.
 pub(crate) fn reply(session: &sessions::Session) -> Response {
     let mut response = token::secret(200, &Record::from(session));
-    let cookie = cookie(&session.token, session.expires_in);
+    let cookie = cookie(session);
     response.headers.push(("set-cookie".to_owned(), cookie));
     response
 }
 
-/// Value of `set-cookie`; with 0 seconds left it removes the cookie.
-pub(crate) fn cookie(token: &str, expires_in_s: u32) -> String {
-    format!("{COOKIE}={token}; Max-Age={expires_in_s}; Path=/; HttpOnly; SameSite=Lax")
+/// What all cookies of sessions have. The host adds what those have that came by HTTPS.
+const ATTRIBUTES: &str = "Path=/; HttpOnly; SameSite=Lax";
+
+/// Value of `set-cookie`. A browser forgets one without an age when it is closed.
+pub(crate) fn cookie(session: &sessions::Session) -> String {
+    let token = &session.token;
+    match session.is_remembered {
+        true => {
+            let seconds = session.expires_in;
+            format!("{COOKIE}={token}; Max-Age={seconds}; {ATTRIBUTES}")
+        }
+        false => format!("{COOKIE}={token}; {ATTRIBUTES}"),
+    }
+}
+
+/// Value of `set-cookie` that removes the cookie.
+pub(crate) fn no_cookie() -> String {
+    format!("{COOKIE}=; Max-Age=0; {ATTRIBUTES}")
 }
 
 pub(crate) fn refusal(error: sessions::Error) -> ApiError {
@@ -212,7 +241,7 @@ mod tests {
     use guest::sessions;
     use guest::testing::{header, json, mutations, request};
 
-    use super::{Body, Proof, parse, refusal, reply};
+    use super::{Body, Proof, Stay, parse, refusal, reply};
 
     #[test]
     fn exactly_one_proof() {
@@ -224,16 +253,18 @@ mod tests {
                         login: "ada".into(),
                         password: " s p ".into()
                     },
-                    keep: false
+                    stay: Stay::Short
                 }
         );
         assert!(
             proof(r#"{"code":"ABC","keep":true}"#).unwrap()
                 == Body {
                     proof: Proof::Code("ABC".into()),
-                    keep: true
+                    stay: Stay::Renewed
                 }
         );
+        let remembered = proof(r#"{"code":"ABC","remember":true,"keep":false}"#);
+        assert!(remembered.unwrap().stay == Stay::Remembered);
         for (body, field) in [
             ("{}", "login"),
             (r#"{"login":"ada"}"#, "password"),
@@ -244,6 +275,8 @@ mod tests {
             (r#"{"code":"A","more":1}"#, "more"),
             (r#"{"login":{},"password":"x"}"#, "login"),
             (r#"{"code":"A","keep":1}"#, "keep"),
+            (r#"{"code":"A","remember":1}"#, "remember"),
+            (r#"{"code":"A","remember":true,"keep":true}"#, "remember"),
         ] {
             let Err(error) = proof(body) else {
                 panic!("{body} was accepted");
@@ -261,10 +294,16 @@ mod tests {
             expires_at: "2026-01-02T03:04:05Z".into(),
             expires_in: 600,
             renewal: None,
+            is_remembered: false,
         };
         let response = reply(&session);
         assert_eq!(
             header(&response, "set-cookie"),
+            Some("hostd_session=abc; Path=/; HttpOnly; SameSite=Lax")
+        );
+        session.is_remembered = true;
+        assert_eq!(
+            header(&reply(&session), "set-cookie"),
             Some("hostd_session=abc; Max-Age=600; Path=/; HttpOnly; SameSite=Lax")
         );
         assert_eq!(header(&response, "cache-control"), Some("no-store"));

@@ -22,7 +22,7 @@ pub(crate) const ROUTE: Route = Route {
 fn handle(_: &Request) -> Result<Response, ApiError> {
     sessions::end().map_err(session::refusal)?;
     let mut response = Response::no_content();
-    let cookie = session::cookie("", 0);
+    let cookie = session::no_cookie();
     response.headers.push(("set-cookie".to_owned(), cookie));
     Ok(response)
 }

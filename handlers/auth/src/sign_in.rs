@@ -37,6 +37,7 @@ fn form(status: u16, wrong: Option<&str>, to: Option<&str>) -> Response {
         "<form method=\"post\" action=\"{ADDRESS}\">{to}\n\
          <label>Login <input name=\"login\" autocomplete=\"username\" required></label>\n\
          <label>Password <input name=\"password\" type=\"password\" autocomplete=\"current-password\" required></label>\n\
+         <label><input name=\"remember\" type=\"checkbox\" value=\"true\"> Stay signed in</label>\n\
          <button>Sign in</button>\n</form>\n\
          <h2>With a one-time code</h2>\n\
          <form method=\"post\" action=\"{ADDRESS}\">{to}\n\

@@ -187,10 +187,9 @@ impl Config {
             })
         };
         self.check_texts()?;
-        let prefix = &self.auth.key_prefix;
-        if !(1..=16).contains(&prefix.len()) || !prefix.bytes().all(|b| b.is_ascii_alphanumeric()) {
-            return bad("auth.key_prefix", "must be 1 to 16 letters and digits");
-        }
+        self.auth
+            .check()
+            .or_else(|(key, message)| bad(key, message))?;
         if !(8 << 10..=1 << 20).contains(&self.http.head_bytes_max) {
             return bad("http.head_bytes_max", "must be 8192 to 1048576");
         }

@@ -8,6 +8,10 @@ use super::error::AuthError;
 /// Cookie that carries a user session.
 pub const COOKIE_NAME: &str = "hostd_session";
 
+/// Its name where the client came by HTTPS: browsers take a cookie of this name from nobody else, neither from another host
+/// of the domain nor from a connection that somebody may have tampered with.
+pub const SECURE_COOKIE_NAME: &str = "__Host-hostd_session";
+
 /// Longest credential that is examined.
 pub const CREDENTIAL_BYTES_MAX: usize = 8 << 10;
 
@@ -116,12 +120,15 @@ fn token(text: &str) -> Result<Presented<'_>, AuthError> {
     Ok(Presented::Token(text))
 }
 
-/// The value of our cookie, if the header names it.
+/// The value of our cookie, if the header names it: of the one that nobody else can have set, or else of the other.
 fn session_cookie(header: &str) -> Option<&str> {
-    header.split(';').find_map(|pair| {
-        let (name, value) = pair.trim().split_once('=')?;
-        (name == COOKIE_NAME).then_some(value)
-    })
+    let value_of = |wanted: &str| {
+        header.split(';').find_map(|pair| {
+            let (name, value) = pair.trim().split_once('=')?;
+            (name == wanted).then_some(value)
+        })
+    };
+    value_of(SECURE_COOKIE_NAME).or_else(|| value_of(COOKIE_NAME))
 }
 
 #[cfg(test)]
@@ -195,6 +202,23 @@ mod tests {
         assert!(matches!(
             find(None, Some(cookies), None),
             Ok(Presented::Token("a.b.c"))
+        ));
+        // The secure one first, wherever it stands; a broken one is not skipped for the other.
+        for (cookies, token) in [
+            ("hostd_session=a.b.c; __Host-hostd_session=x.y.z", "x.y.z"),
+            ("__Host-hostd_session=x.y.z; hostd_session=a.b.c", "x.y.z"),
+            ("x__Host-hostd_session=x.y.z; hostd_session=a.b.c", "a.b.c"),
+        ] {
+            let found = find(None, Some(cookies), None);
+            assert!(
+                matches!(found, Ok(Presented::Token(t)) if t == token),
+                "{cookies}"
+            );
+        }
+        let broken = "hostd_session=a.b.c; __Host-hostd_session=";
+        assert!(matches!(
+            find(None, Some(broken), None),
+            Err(AuthError::Invalid)
         ));
         let key = format!("hostd_session={KEY}");
         assert!(matches!(

@@ -44,7 +44,7 @@ mod verified;
 mod tests;
 
 pub use bootstrap::{DemoKey, First};
-pub use credential::{COOKIE_NAME, CREDENTIAL_BYTES_MAX};
+pub use credential::{COOKIE_NAME, CREDENTIAL_BYTES_MAX, SECURE_COOKIE_NAME};
 pub use error::{AuthError, IdentityError, KeyError, SignInError, TokenError, UserChangeError};
 pub use job_keys::{JobGrant, JobKey, JobKeyError};
 pub use job_tokens::{JOB_TOKENS_MAX, Tell};
@@ -54,7 +54,7 @@ pub use password::{PASSWORD_CHARS, PasswordError};
 pub use people::{OneTimeCode, PeopleError};
 pub use renewal::Renewal;
 pub use secret::Secret;
-pub use sessions::{CODE_TTL_S, SESSION_TTL_S, SignedIn};
+pub use sessions::{CODE_TTL_S, SESSION_TTL_S, SignedIn, Stay};
 pub use throttle::Origin;
 pub use trust::{NewRule, RuleEdit, TrustError};
 pub use verified::{Credential, Verified};
@@ -66,6 +66,12 @@ use password::Passwords;
 use scope::Scope;
 use throttle::Throttle;
 use token::{Claims, Signer, TokenType};
+
+/// Days that a browser stays signed in which is to remember its user, unless the configuration says otherwise.
+const REMEMBERED_DAYS: u32 = 30;
+
+/// Seconds of a day.
+const DAY_S: u32 = 24 * 3600;
 
 /// How long past its expiry a token is accepted, for clocks that were just set.
 const EXPIRY_LEEWAY_S: u64 = 2;
@@ -82,6 +88,8 @@ pub struct Identity {
     throttle: Throttle,
     live: Arc<Live>,
     default_org: String,
+    /// Lifetime of a sign-in that a browser remembers, in seconds.
+    remembered_s: u32,
 }
 
 /// The index, and what keeps it in step with the store.
@@ -141,7 +149,17 @@ impl Identity {
                 ..Live::default()
             }),
             default_org,
+            remembered_s: REMEMBERED_DAYS * DAY_S,
         })
+    }
+
+    /// With another lifetime, in days, of sign-ins that browsers remember.
+    #[must_use]
+    pub fn remembering(self, days: u32) -> Self {
+        Self {
+            remembered_s: days.saturating_mul(DAY_S),
+            ..self
+        }
     }
 
     /// Id of the organisation `default`.

@@ -206,7 +206,7 @@ impl Identity {
         }
         let user = self.user_set_password(&user.id, new).await?;
         info!(user = user.id, "password changed");
-        Ok(self.start_session(&user, false).await?)
+        Ok(self.start_session(&user, Self::stay_of(caller)).await?)
     }
 
     /// The caller's user and the name of its organisation.

@@ -121,7 +121,8 @@ impl Identity {
             .ok_or(SignInError::Rejected)?;
         info!(user = user.id, sign_in = record.id, "session renewed");
         let renewal = renewal(&record, text.family, &next, now_ms);
-        self.session_for(&user, Some(renewal)).await
+        self.session_for(&user, Some(renewal), RENEWED_SESSION_TTL_S)
+            .await
     }
 }
 

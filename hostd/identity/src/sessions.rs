@@ -27,6 +27,27 @@ const CODE_BYTES_MAX: usize = 64;
 /// Retry delay when too many passwords are being checked, in seconds.
 const BUSY_WAIT_S: u32 = 1;
 
+/// How long somebody stays signed in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stay {
+    /// [`SESSION_TTL_S`]; a browser forgets the session when it is closed.
+    Short,
+    /// The session is renewed with a refresh token.
+    Renewed,
+    /// As many days as the configuration says, also when the browser was closed meanwhile.
+    Remembered,
+}
+
+impl From<bool> for Stay {
+    /// Whether it is to be renewed.
+    fn from(keep: bool) -> Self {
+        match keep {
+            true => Self::Renewed,
+            false => Self::Short,
+        }
+    }
+}
+
 /// A new user session.
 #[derive(Debug, Clone)]
 pub struct SignedIn {
@@ -38,10 +59,12 @@ pub struct SignedIn {
     pub expires_in_s: u32,
     /// None = the session ends when it expires.
     pub renewal: Option<Renewal>,
+    /// A browser keeps it when it is closed.
+    pub is_remembered: bool,
 }
 
 impl Identity {
-    /// Sign in with a password. `keep` makes a sign-in that renews itself.
+    /// Sign in with a password.
     ///
     /// # Errors
     /// Login and password do not match, there were too many attempts, or the storage failed.
@@ -50,10 +73,11 @@ impl Identity {
         origin: Origin,
         login: &str,
         password: String,
-        keep: bool,
+        stay: impl Into<Stay>,
     ) -> Result<SignedIn, SignInError> {
+        let stay = stay.into();
         let user = self.check_password(origin, login, password).await?;
-        self.start_session(&user, keep).await
+        self.start_session(&user, stay).await
     }
 
     /// The user that login and password belong to.
@@ -71,8 +95,7 @@ impl Identity {
         self.settle(&attempt, found)
     }
 
-    /// Sign in with a one-time code. It is spent even if its user may not sign in. `keep` makes a
-    /// sign-in that renews itself.
+    /// Sign in with a one-time code. It is spent even if its user may not sign in.
     ///
     /// # Errors
     /// The code is unknown, spent or expired, there were too many attempts, or the storage failed.
@@ -80,15 +103,16 @@ impl Identity {
         &self,
         origin: Origin,
         code: &str,
-        keep: bool,
+        stay: impl Into<Stay>,
     ) -> Result<SignedIn, SignInError> {
+        let stay = stay.into();
         if code.len() > CODE_BYTES_MAX {
             return Err(SignInError::Rejected);
         }
         let attempt = self.attempt(origin, None)?;
         let found = self.user_of_code(code).await;
         let user = self.settle(&attempt, found)?;
-        self.start_session(&user, keep).await
+        self.start_session(&user, stay).await
     }
 
     fn attempt(&self, origin: Origin, login: Option<&str>) -> Result<Attempt, SignInError> {
@@ -218,25 +242,39 @@ impl Identity {
     pub(super) async fn start_session(
         &self,
         user: &User,
-        keep: bool,
+        stay: Stay,
     ) -> Result<SignedIn, SignInError> {
-        let renewal = match keep {
-            true => Some(self.begin_renewal(user).await?),
-            false => None,
+        let (renewal, lasts_s) = match stay {
+            Stay::Renewed => {
+                let renewal = self.begin_renewal(user).await?;
+                (Some(renewal), RENEWED_SESSION_TTL_S)
+            }
+            Stay::Short => (None, SESSION_TTL_S),
+            Stay::Remembered => (None, self.remembered_s),
         };
-        self.session_for(user, renewal).await
+        let signed_in = self.session_for(user, renewal, lasts_s).await?;
+        Ok(SignedIn {
+            is_remembered: stay == Stay::Remembered,
+            ..signed_in
+        })
+    }
+
+    /// How long the caller is signed in, as it asked for it then.
+    pub(super) fn stay_of(caller: &Verified) -> Stay {
+        let lasts_s = caller.claims.as_ref().map(|claims| claims.exp - claims.iat);
+        match lasts_s {
+            Some(lasts_s) if lasts_s > u64::from(SESSION_TTL_S) => Stay::Remembered,
+            _ => Stay::Short,
+        }
     }
 
     pub(super) async fn session_for(
         &self,
         user: &User,
         renewal: Option<Renewal>,
+        expires_in_s: u32,
     ) -> Result<SignedIn, SignInError> {
         let now_ms = self.clock.now_ms();
-        let expires_in_s = match renewal {
-            Some(_) => RENEWED_SESSION_TTL_S,
-            None => SESSION_TTL_S,
-        };
         let claims = Claims {
             iss: Claims::issuer(),
             typ: TokenType::UserSession,
@@ -264,6 +302,7 @@ impl Identity {
             expires_at_ms: claims.exp * 1000,
             expires_in_s,
             renewal,
+            is_remembered: false,
         })
     }
 }

@@ -4,7 +4,7 @@ use runtime::Role;
 use wasmtime::component::HasData;
 
 use super::bindings::hostd::host::sessions::{
-    Error, Host, Identity as WitIdentity, Renewal, Session,
+    Error, Host, Identity as WitIdentity, Renewal, Session, Stay,
 };
 use super::door::device;
 use super::{CallLinker, Context, internal, wit};
@@ -37,18 +37,18 @@ impl Host for View<'_> {
         &mut self,
         login: String,
         password: String,
-        keep: bool,
+        stay: Stay,
     ) -> Result<Session, Error> {
         let auth = self.auth;
         let result = auth
-            .sign_in_password(self.origin(), &login, password, keep)
+            .sign_in_password(self.origin(), &login, password, of_wit(stay))
             .await;
         result.map(to_wit).map_err(|e| self.sign_in_error(e))
     }
 
-    async fn code(&mut self, code: String, keep: bool) -> Result<Session, Error> {
+    async fn code(&mut self, code: String, stay: Stay) -> Result<Session, Error> {
         let auth = self.auth;
-        let result = auth.sign_in_code(self.origin(), &code, keep).await;
+        let result = auth.sign_in_code(self.origin(), &code, of_wit(stay)).await;
         result.map(to_wit).map_err(|e| self.sign_in_error(e))
     }
 
@@ -134,8 +134,17 @@ pub(super) fn role(role: users::Role) -> Role {
     }
 }
 
+fn of_wit(stay: Stay) -> identity::Stay {
+    match stay {
+        Stay::Short => identity::Stay::Short,
+        Stay::Renewed => identity::Stay::Renewed,
+        Stay::Remembered => identity::Stay::Remembered,
+    }
+}
+
 fn to_wit(signed_in: SignedIn) -> Session {
     Session {
+        is_remembered: signed_in.is_remembered,
         token: signed_in.token.expose().to_owned(),
         user: signed_in.user,
         expires_at: clock::text(signed_in.expires_at_ms),

@@ -36,6 +36,7 @@ use crate::http::rate::Rate;
 use crate::http::relay::Relayed;
 use crate::http::routes::{API_BASE, Entry, Match, PATH_BYTES_MAX, RouteTable};
 use crate::http::socket::{self, Sockets};
+use crate::http::{cookies, version};
 use crate::plugin::{Loaded, Plugins};
 use crate::services::Services;
 use base::config::Proxies;
@@ -129,6 +130,7 @@ impl Gateway {
         if let Ok(value) = HeaderValue::from_str(&request_id) {
             headers.insert(REQUEST_ID, value);
         }
+        headers.insert(version::HEADER, version::value());
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         headers.entry(CONTENT_SECURITY_POLICY).or_insert(INERT);
         headers.entry(CACHE_CONTROL).or_insert(UNCACHED);
@@ -316,7 +318,11 @@ impl Gateway {
         let read = read.map_err(|e| refuse_body(&e))?;
         let body = (read.bytes.clone(), Inbound::default());
         let called = self.call(admitted, &head, body, request_id).await;
-        respond(called?, plugin)
+        let mut response = respond(called?, plugin)?;
+        if plugin.is_none() && self.is_secret(&head) {
+            cookies::secure(response.headers_mut());
+        }
+        Ok(response)
     }
 
     /// Run a handler that does not read the body itself: once to decide what to do with the body, and
@@ -413,6 +419,12 @@ impl Gateway {
     fn called_as(&self, head: &Parts) -> Option<String> {
         let peer = head.extensions.get::<Peer>()?;
         origin::of(head, self.proxies.trusts(peer.0))
+    }
+
+    /// Whether the client came by HTTPS.
+    fn is_secret(&self, head: &Parts) -> bool {
+        let called = self.called_as(head);
+        called.is_some_and(|called| called.starts_with("https://"))
     }
 
     /// When the access that the caller was given must end.

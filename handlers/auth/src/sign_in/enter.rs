@@ -3,9 +3,10 @@
 //! The form of a foreign page could sign its reader in as somebody else, so it is refused: browsers say in `Origin` and
 //! `Sec-Fetch-Site` which page sends a form.
 
+use guest::sessions::Stay;
 use guest::{
-    ApiError, Body, Openapi, Query, Refusal, Request, Response, Route, members, page, sessions,
-    text,
+    ApiError, Body, Openapi, Query, Refusal, Request, Response, Route, flag, members, page,
+    sessions, text,
 };
 use schemars::json_schema;
 use serde_json::json;
@@ -44,7 +45,8 @@ pub(crate) const ROUTE: Route = Route {
                         "login": {"type": "string", "maxLength": LOGIN_CHARS_MAX},
                         "password": {"type": "string", "maxLength": PASSWORD_CHARS_MAX},
                         "code": {"type": "string", "maxLength": CODE_CHARS_MAX},
-                        "to": {"type": "string", "maxLength": TO_CHARS_MAX}
+                        "to": {"type": "string", "maxLength": TO_CHARS_MAX},
+                        "remember": {"type": "string", "enum": ["true", "false"]}
                     },
                     "additionalProperties": false
                 }),
@@ -61,6 +63,7 @@ members! {
         password: Option<String> = optional(text(1..=PASSWORD_CHARS_MAX)),
         code: Option<String> = optional(text(1..=CODE_CHARS_MAX)),
         to: Option<String> = optional(text(1..=TO_CHARS_MAX)),
+        remember: bool = or(flag(), false),
     }
 }
 
@@ -72,13 +75,13 @@ enum Proof {
 }
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
-    let (proof, to) = match parse(request) {
+    let Read { proof, to, stay } = match parse(request) {
         Ok(read) => read,
         Err(error) => return refused(request, error, None),
     };
     let session = match &proof {
-        Proof::Password { login, password } => sessions::password(login, password, false),
-        Proof::Code(code) => sessions::code(code, false),
+        Proof::Password { login, password } => sessions::password(login, password, stay),
+        Proof::Code(code) => sessions::code(code, stay),
     };
     match session {
         Ok(session) => Ok(entered(&session, to.as_deref())),
@@ -93,10 +96,7 @@ fn entered(session: &sessions::Session, to: Option<&str>) -> Response {
         status: 303,
         headers: vec![
             header("location", back(to).to_owned()),
-            header(
-                "set-cookie",
-                session::cookie(&session.token, session.expires_in),
-            ),
+            header("set-cookie", session::cookie(session)),
             header("cache-control", "no-store".to_owned()),
         ],
         body: Body::Empty,
@@ -117,7 +117,15 @@ fn refused(request: &Request, error: ApiError, to: Option<&str>) -> Result<Respo
     Ok(shown)
 }
 
-fn parse(request: &Request) -> Result<(Proof, Option<String>), ApiError> {
+/// What a form says.
+#[derive(Debug)]
+struct Read {
+    proof: Proof,
+    to: Option<String>,
+    stay: Stay,
+}
+
+fn parse(request: &Request) -> Result<Read, ApiError> {
     check_own(request)?;
     let kind = request.header("content-type").unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
@@ -130,6 +138,11 @@ fn parse(request: &Request) -> Result<(Proof, Option<String>), ApiError> {
     let body = std::str::from_utf8(&request.body)
         .map_err(|_| ApiError::invalid("the form is not UTF-8"))?;
     let form: Form = Query::of_form(body)?.read()?;
+    let stay = match form.remember {
+        true => Stay::Remembered,
+        false => Stay::Short,
+    };
+    let to = form.to.clone();
     let proof = match form {
         Form {
             login: Some(login),
@@ -147,7 +160,7 @@ fn parse(request: &Request) -> Result<(Proof, Option<String>), ApiError> {
             return Err(ApiError::invalid("give either login and password, or code"));
         }
     };
-    Ok((proof, form.to))
+    Ok(Read { proof, to, stay })
 }
 
 /// Refuses the form of a page of another origin. A program sends neither header.
@@ -187,20 +200,27 @@ mod tests {
 
     #[test]
     fn a_password_or_a_code_is_read() {
-        let (proof, to) = parse(&sent("login=ada&password=a+b%26c&to=/x", &[])).unwrap();
+        let read = |body: &str| {
+            let Read { proof, to, stay } = parse(&sent(body, &[])).unwrap();
+            (proof, to, stay)
+        };
+        let (proof, to, stay) = read("login=ada&password=a+b%26c&to=/x&remember=true");
+        assert_eq!(stay, Stay::Remembered);
         let password = Proof::Password {
             login: "ada".into(),
             password: "a b&c".into(),
         };
         assert_eq!((proof, to.as_deref()), (password, Some("/x")));
-        let (proof, to) = parse(&sent("code=ABCD-EFGH+", &[])).unwrap();
+        let (proof, to, stay) = read("code=ABCD-EFGH+");
         assert_eq!((proof, to), (Proof::Code("ABCD-EFGH".into()), None));
+        assert_eq!(stay, Stay::Short);
         for wrong in [
             "",
             "login=ada",
             "login=&password=",
             "login=ada&password=b&code=c",
             "code=a&more=b",
+            "code=a&remember=maybe",
             "code=%zz",
         ] {
             assert_eq!(parse(&sent(wrong, &[])).unwrap_err().status, 400, "{wrong}");
@@ -245,6 +265,7 @@ mod tests {
             expires_at: "2026-01-02T03:04:05Z".into(),
             expires_in: 600,
             renewal: None,
+            is_remembered: false,
         };
         let answer = entered(&session, Some("/api/jobs/x/report"));
         assert_eq!(answer.status, 303);

@@ -31,7 +31,7 @@ fn handle(_: &Request) -> Result<Response, ApiError> {
         status: 303,
         headers: vec![
             header("location", ADDRESS.to_owned()),
-            header("set-cookie", session::cookie("", 0)),
+            header("set-cookie", session::no_cookie()),
             header("cache-control", "no-store".to_owned()),
         ],
         body: Body::Empty,

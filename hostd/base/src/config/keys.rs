@@ -100,6 +100,10 @@ pub const KEYS: &[(&str, &str)] = &[
     ),
     ("auth.key_prefix", "first part of API keys"),
     (
+        "auth.remember_days",
+        "days that a browser stays signed in where a person asks for it, 1 to 90",
+    ),
+    (
         "oidc.issuer",
         "identity provider of CI runs, as its tokens name it",
     ),

@@ -64,10 +64,14 @@ pub struct StoreConfig {
     pub cache_mib: u32,
 }
 
+/// Longest time that a browser stays signed in, in days.
+const REMEMBER_DAYS_MAX: u32 = 90;
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AuthConfig {
     pub key_prefix: String,
+    pub remember_days: u32,
 }
 
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -377,7 +381,22 @@ impl Default for AuthConfig {
     fn default() -> Self {
         Self {
             key_prefix: "bk".into(),
+            remember_days: 30,
         }
+    }
+}
+
+impl AuthConfig {
+    /// The key of a value that cannot be used, and the rule.
+    pub(super) fn check(&self) -> Result<(), (&'static str, &'static str)> {
+        let prefix = &self.key_prefix;
+        if !(1..=16).contains(&prefix.len()) || !prefix.bytes().all(|b| b.is_ascii_alphanumeric()) {
+            return Err(("auth.key_prefix", "must be 1 to 16 letters and digits"));
+        }
+        if !(1..=REMEMBER_DAYS_MAX).contains(&self.remember_days) {
+            return Err(("auth.remember_days", "must be 1 to 90"));
+        }
+        Ok(())
     }
 }
 

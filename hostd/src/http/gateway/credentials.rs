@@ -8,7 +8,7 @@ use std::time::Instant;
 use admission::Requester;
 use http::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN};
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use identity::Credential;
 
 use super::{Gateway, job};
@@ -18,6 +18,9 @@ use crate::http::relay::Relayed;
 use crate::http::routes::Entry;
 use crate::http::socket::query;
 use identity::Verified;
+
+/// Which page makes a request, in the words of a browser: `same-origin`, `same-site`, `cross-site`, or `none` for the user.
+const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 impl Gateway {
     /// The caller, if the request's credential opens the route. None: a public route.
@@ -54,16 +57,23 @@ impl Gateway {
         // A browser cannot set headers on a WebSocket.
         let in_query = entry.is_socket().then(|| head.uri.query()).flatten();
         let token = in_query.and_then(query::token);
-        let verified =
-            self.services
-                .auth
-                .authenticate(text(AUTHORIZATION), text(COOKIE), token.as_deref())?;
+        // HTTP/2 may send a field for each cookie.
+        let cookies = headers.get_all(COOKIE).iter();
+        let cookies: Vec<&str> = cookies.filter_map(|value| value.to_str().ok()).collect();
+        let cookies = (!cookies.is_empty()).then(|| cookies.join("; "));
+        let verified = self.services.auth.authenticate(
+            text(AUTHORIZATION),
+            cookies.as_deref(),
+            token.as_deref(),
+        )?;
         check_way(&verified, relayed)?;
         job::check(&verified, entry)?;
         self.rate
             .take(verified.subject(), Instant::now())
             .map_err(ApiError::rate_limited)?;
-        if headers.get(AUTHORIZATION).is_none() && token.is_none() && is_foreign(headers) {
+        let is_by_cookie = headers.get(AUTHORIZATION).is_none() && token.is_none();
+        let changes = !head.method.is_safe() || entry.is_socket();
+        if is_by_cookie && (is_foreign(headers) || changes && is_of_other_site(headers)) {
             return Err(ApiError::new(
                 StatusCode::FORBIDDEN,
                 "forbidden",
@@ -154,6 +164,13 @@ pub(in crate::http) fn requester(caller: Option<&Verified>, client: Option<IpAdd
         org: Arc::default(),
         user: address.map_or_else(Arc::default, |address| address.to_string().into()),
     }
+}
+
+/// Whether a browser says that a page of another origin makes the request, also where it does not name that origin. It says so
+/// of links that are followed, too, which change nothing.
+fn is_of_other_site(headers: &HeaderMap) -> bool {
+    let mut sites = headers.get_all(SEC_FETCH_SITE).iter();
+    sites.any(|site| site != "same-origin" && site != "none")
 }
 
 /// Whether a browser says that a foreign page makes the request. Browsers send cookies with such
