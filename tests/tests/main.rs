@@ -34,6 +34,7 @@ mod http;
 mod imports;
 mod jobs;
 mod leases;
+mod lent;
 mod live;
 mod long;
 mod many_jobs;

@@ -23,7 +23,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     let device = device::of(request)?;
     let lease = leases::acquire(
         &device.id,
-        &ask.lease_id,
+        Some(&ask.lease_id),
         &ask.run_label,
         ask.ttl_seconds,
         ask.queue,

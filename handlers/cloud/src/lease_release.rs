@@ -95,7 +95,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     let ask = parse(request)?;
     let device = device::of(request)?;
     let released = match ask {
-        Ask::Own(lease_id) => leases::release(&device.id, &lease_id),
+        Ask::Own(lease_id) => leases::release(&device.id, Some(&lease_id)),
         Ask::TakeAway(holder) => leases::take_away(&device.id, &holder),
     }
     .map_err(|error| lease::refusal(error, &device.name))?;

@@ -1,5 +1,5 @@
 //! Handler group `devices`: the organisation's bench devices, single commands to their pods, their
-//! UART streams, and what is programmed into their targets.
+//! UART streams, leases of people who are signed in, and what is programmed into their targets.
 
 mod admit;
 mod command;
@@ -13,6 +13,8 @@ mod flash_get;
 mod flash_list;
 mod flash_start;
 mod get;
+mod lease_end;
+mod lease_take;
 mod list;
 mod register;
 mod remove;
@@ -30,6 +32,8 @@ pub static ROUTES: &[guest::Route] = &[
     remove::ROUTE,
     admit::ROUTE,
     command::ROUTE,
+    lease_take::ROUTE,
+    lease_end::ROUTE,
     wiring_get::ROUTE,
     wiring_put::ROUTE,
     uart::ROUTE,

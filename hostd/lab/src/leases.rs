@@ -38,7 +38,7 @@ mod visitors;
 pub use busy::Busy;
 pub use closed::Closed;
 pub use entry::{Beside, Caller, Entered, EntryError};
-pub use hold::{Ask, Claim, HOLDER_CHARS_MAX, Held, Shown, TTL_S};
+pub use hold::{Ask, Claim, HOLDER_CHARS_MAX, Held, PERSONS_LEASE, Shown, TTL_S};
 pub use removal::Terms;
 pub use store::leases::Why;
 pub use visitors::Visit;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use base::space;
-use identity::{JobGrant, Verified};
+use identity::{Credential, JobGrant, Verified};
 use lab::leases::Shown;
 use pods::protocol::commands::Tier;
 
@@ -55,6 +55,12 @@ impl Context {
             lease_id: of_job.or(self.lease.as_deref()),
             owner,
         }
+    }
+
+    /// Whether somebody who is signed in asks.
+    pub(super) fn is_person(&self) -> bool {
+        let caller = self.caller.as_ref();
+        caller.is_some_and(|caller| caller.credential() == Credential::UserSession)
     }
 
     /// Refuse a caller that is not an administrator; `doing` begins the sentence.

@@ -208,7 +208,7 @@ impl View<'_> {
         let device = self.door.device(id).ok_or(Error::NotFound)?;
         let is_admin = self.context.caller.as_ref().is_some_and(|c| c.is_admin());
         let owner = self.context.owner();
-        match self.leases.check_change(id, self.context.shown(&owner)) {
+        match self.leases.check_change(id, self.door.shown(id, &owner)) {
             Err(busy) if !is_admin => Err(Error::Held(self.door.told(&busy))),
             _ => Ok(device),
         }

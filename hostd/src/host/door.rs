@@ -7,7 +7,7 @@ use crate::services::Services;
 use base::clock;
 use identity::{JobGrant, Verified};
 use lab::devices::{Device, Devices};
-use lab::leases::{self, Beside, Entered, EntryError, Leases, Visit};
+use lab::leases::{self, Beside, Entered, EntryError, Leases, PERSONS_LEASE, Shown, Visit};
 use store::captures::CaptureRecord;
 
 /// What stands between a caller and devices.
@@ -145,10 +145,24 @@ impl Door<'_> {
             && (self.device(&capture.device).is_some() || !self.context.is_restricted())
     }
 
+    /// The lease that the request shows for a device, for this `owner`. A person who is signed in shows the lease that they took
+    /// as such by the session alone; any other one must be named.
+    pub(super) fn shown<'s>(&'s self, device: &str, owner: &'s str) -> Shown<'s> {
+        let shown = self.context.shown(owner);
+        let persons = Shown {
+            lease_id: Some(PERSONS_LEASE),
+            owner,
+        };
+        let is_persons = shown.lease_id.is_none()
+            && self.context.is_person()
+            && self.leases.held(device, persons).is_ok();
+        if is_persons { persons } else { shown }
+    }
+
     /// Let the request drive a device, if no lease is in its way.
     pub(super) fn admit(&self, device: &str) -> Result<(), Busy> {
         let owner = self.context.owner();
-        let admitted = self.leases.admit(device, self.context.shown(&owner));
+        let admitted = self.leases.admit(device, self.shown(device, &owner));
         admitted.map_err(|busy| self.told(&busy))
     }
 
@@ -172,21 +186,22 @@ impl Door<'_> {
     /// Let the request watch a device, which it names by its id or its name.
     pub(super) fn look(&self, which: &str) -> Result<Beside, Refused> {
         let device = self.id_of(which);
-        let looked = self.at_the_door(|caller| self.leases.look(caller, &device));
+        let looked = self.at_the_door(&device, |caller| self.leases.look(caller, &device));
         looked.map_err(|error| self.refused(error))
     }
 
     /// Let what the request begins drive a device, which it names by its id or its name, until a lease takes it away.
     pub(super) fn enter(&self, which: &str) -> Result<Entered, Refused> {
         let device = self.id_of(which);
-        let entered = self.at_the_door(|caller| self.leases.enter(caller, &device));
+        let entered = self.at_the_door(&device, |caller| self.leases.enter(caller, &device));
         entered.map_err(|error| self.refused(error))
     }
 
     /// Let a request that already watches a device drive it, until a lease takes it away.
     pub(super) fn drive(&self, beside: Beside) -> Result<Entered, Refused> {
         let owner = self.context.owner();
-        let driven = self.leases.drive(beside, self.context.shown(&owner));
+        let shown = self.shown(&beside.device.record.id, &owner);
+        let driven = self.leases.drive(beside, shown);
         driven.map_err(|busy| Refused::Held(self.told(&busy)))
     }
 
@@ -196,12 +211,13 @@ impl Door<'_> {
         which: &str,
     ) -> Result<(Beside, Result<Visit, leases::Busy>), Refused> {
         let device = self.id_of(which);
-        let joined = self.at_the_door(|caller| self.leases.join(caller, &device));
+        let joined = self.at_the_door(&device, |caller| self.leases.join(caller, &device));
         joined.map_err(|error| self.refused(error))
     }
 
     fn at_the_door<T>(
         &self,
+        device: &str,
         knock: impl FnOnce(&leases::Caller<'_>) -> Result<T, EntryError>,
     ) -> Result<T, EntryError> {
         let verified = self.context.caller.as_ref().ok_or(EntryError::NoDevice)?;
@@ -209,7 +225,7 @@ impl Door<'_> {
         knock(&leases::Caller {
             org: verified.org(),
             may_use: &|device| verified.may_use_id(device),
-            shown: self.context.shown(&owner),
+            shown: self.shown(device, &owner),
         })
     }
 

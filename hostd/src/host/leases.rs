@@ -8,8 +8,10 @@ use super::bindings::hostd::host::leases::{Error, Host, Lease, Released as WitRe
 use super::door::Door;
 use super::{CallLinker, Context, internal, wit};
 use base::clock;
+use identity::Identity;
 use lab::leases::{
-    Ask, Claim, Granted, HOLDER_CHARS_MAX, LeaseError, Leases, Released, Shown, TTL_S,
+    Ask, Claim, Granted, HOLDER_CHARS_MAX, LeaseError, Leases, PERSONS_LEASE, Released, Shown,
+    TTL_S,
 };
 
 /// Longest lease id, in bytes.
@@ -20,6 +22,7 @@ pub(super) struct View<'a> {
     context: &'a Context,
     door: Door<'a>,
     leases: &'a Arc<Leases>,
+    auth: &'a Identity,
 }
 
 impl HasData for View<'static> {
@@ -31,6 +34,7 @@ pub(super) fn link(linker: &mut CallLinker) -> wasmtime::Result<()> {
         context: &state.data.context,
         door: Door::new(&state.data.context, &state.data.services),
         leases: &state.data.services.leases,
+        auth: &state.data.services.auth,
     })
 }
 
@@ -38,13 +42,17 @@ impl Host for View<'_> {
     async fn acquire(
         &mut self,
         device: String,
-        lease_id: String,
+        lease_id: Option<String>,
         label: String,
         ttl_seconds: u32,
         waits: bool,
         overriding: bool,
     ) -> Result<Lease, Error> {
         let device = self.door.device(&device).ok_or(Error::NotFound)?.record;
+        let (lease_id, holder) = match lease_id {
+            Some(lease_id) => (lease_id, self.holder(&label)),
+            None => (self.own()?, self.login().await?),
+        };
         check(&lease_id, ttl_seconds)?;
         if overriding {
             self.context
@@ -63,7 +71,7 @@ impl Host for View<'_> {
         let claim = Claim {
             lease_id,
             owner: self.context.owner(),
-            holder: self.holder(&label),
+            holder,
             device_name: device.name,
             ttl_ms: u64::from(ttl_seconds) * 1000,
         };
@@ -94,8 +102,13 @@ impl Host for View<'_> {
         granted.map(to_wit).map_err(|e| self.lease_error(e))
     }
 
-    async fn release(&mut self, device: String, lease_id: String) -> Result<WitReleased, Error> {
+    async fn release(
+        &mut self,
+        device: String,
+        lease_id: Option<String>,
+    ) -> Result<WitReleased, Error> {
         let device = self.door.device(&device).ok_or(Error::NotFound)?.record.id;
+        let lease_id = lease_id.map_or_else(|| self.own(), Ok)?;
         if self.context.job().is_some() {
             // The job may have other programs to run: the device is made safe at its end.
             return Ok(WitReleased::MakingSafe);
@@ -138,7 +151,7 @@ impl View<'_> {
     /// has it already, by the job's lease, which is kept for it.
     fn held_by_job(&self, device: &str, lease_id: String) -> Result<Lease, Error> {
         let owner = self.context.owner();
-        let held = self.leases.held(device, self.context.shown(&owner));
+        let held = self.leases.held(device, self.door.shown(device, &owner));
         let held = held.map_err(|busy| Error::Busy(self.door.told(&busy)))?;
         Ok(to_wit(Granted { lease_id, ..held }))
     }
@@ -149,6 +162,25 @@ impl View<'_> {
             Released::Over { safe: false } => WitReleased::MakingSafe,
             Released::Other(busy) => WitReleased::Other(self.door.told(busy)),
         }
+    }
+
+    /// The id of a person's own lease.
+    fn own(&self) -> Result<String, Error> {
+        match self.context.is_person() {
+            true => Ok(PERSONS_LEASE.to_owned()),
+            false => {
+                let rule = "is required unless you are signed in".to_owned();
+                Err(Error::Invalid(("lease_id".to_owned(), rule)))
+            }
+        }
+    }
+
+    /// What others see as the holder of a person's lease.
+    async fn login(&self) -> Result<String, Error> {
+        let caller = self.context.caller.as_ref().ok_or(Error::NotFound)?;
+        let found = self.auth.whoami(caller).await;
+        let (user, _) = found.map_err(|e| Error::Other(internal(self.context, "leases", &e)))?;
+        Ok(self.holder(&user.login))
     }
 
     /// The label of a lease: the taker's description of itself, in short ASCII.

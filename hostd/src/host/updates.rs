@@ -61,7 +61,7 @@ impl Host for View<'_> {
             version: terms.version,
         };
         let owner = self.context.owner();
-        let shown = self.context.shown(&owner);
+        let shown = self.door.shown(&device.id, &owner);
         let updates = self.updates;
         let started = updates.start(&device.org, &device.id, shown, image, terms);
         started
@@ -81,7 +81,7 @@ impl Host for View<'_> {
     async fn abort(&mut self, device: String) -> Result<Update, Error> {
         let device = self.updatable(&device)?;
         let owner = self.context.owner();
-        let shown = self.context.shown(&owner);
+        let shown = self.door.shown(&device.id, &owner);
         let updates = self.updates;
         let aborted = updates.abort(&device.org, &device.id, shown).await;
         aborted.map(to_wit).map_err(|e| self.update_error(e))

@@ -19,6 +19,7 @@ const DEVICES: [(&str, &str); 12] = [
     ("digital", "sim:digital,seed=11"),
     ("gone", "tcp:127.0.0.1:9"),
     ("leased", "sim:v3,seed=12"),
+    ("lent", "sim:v3,seed=22"),
     ("patient", "sim:v3,seed=13"),
     ("removable", "sim:v3,seed=14"),
     ("replaced", "sim:v3,seed=21"),

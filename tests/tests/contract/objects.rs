@@ -59,8 +59,8 @@ impl Bench {
     fn make(&self, name: &str) -> String {
         match name {
             "device" => self.device("demo"),
-            "digital" | "gone" | "patient" | "removable" | "spare" | "target" | "unwired"
-            | "updatable" | "mailed" => self.device(name),
+            "digital" | "gone" | "lent" | "patient" | "removable" | "spare" | "target"
+            | "unwired" | "updatable" | "mailed" => self.device(name),
             // Callers who are restricted to other devices must not learn what it was.
             "tombstone" => self.object("removable"),
             "replaced" => self.replaced(),

@@ -36,6 +36,23 @@ pub(super) fn all() -> Vec<Rows> {
             .success(200, call("/bench/devices/<device>"))
             .success(200, call("/bench/devices/<gone>"))
             .refusal(404, "not_found", call("/bench/devices/<missing>")),
+        rows("devices.lease_take")
+            .success(200, call("/bench/devices/<lent>/lease"))
+            .success(
+                200,
+                call("/bench/devices/<lent>/lease").json(r#"{"ttl_seconds":600,"queue":true}"#),
+            )
+            .refusal(409, "lease_held", call("/bench/devices/<leased>/lease"))
+            .refusal(404, "not_found", call("/bench/devices/<missing>/lease")),
+        rows("devices.lease_end")
+            .success(200, call("/bench/devices/<lent>/lease"))
+            .success(200, call("/bench/devices/<leased>/lease"))
+            .refusal(
+                409,
+                "lease_held",
+                call("/bench/devices/<leased>/lease?holder=somebody"),
+            )
+            .refusal(404, "not_found", call("/bench/devices/<missing>/lease")),
         rows("devices.update")
             .success(
                 200,
