@@ -18,6 +18,7 @@ use lab::captures::Captures;
 use lab::devices::Devices;
 use lab::flashing::Flashing;
 use lab::leases::Leases;
+use lab::telemetry::Telemetry;
 use lab::uart::Uarts;
 use lab::updates::Updates;
 use lab::waveforms::Waveforms;
@@ -93,7 +94,10 @@ pub async fn open(config: &Config) -> anyhow::Result<(Services, Arc<ServerBenche
     };
     let jobs = open_jobs(begun, parts).await?;
     let analysis = open_analysis(config, &ground, lab.builds.blobs()).await?;
+    let (devices, leases) = (lab.devices.clone(), lab.leases.clone());
+    let telemetry = Telemetry::begin(ground.clock.clone(), devices, leases);
     let services = Services {
+        telemetry,
         jobs,
         analysis,
         public_url: config.http.public_url.clone(),

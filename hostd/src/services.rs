@@ -13,6 +13,7 @@ use lab::captures::Captures;
 use lab::devices::Devices;
 use lab::flashing::Flashing;
 use lab::leases::Leases;
+use lab::telemetry::Telemetry;
 use lab::uart::Uarts;
 use lab::updates::Updates;
 use lab::waveforms::Waveforms;
@@ -37,6 +38,7 @@ pub struct Services {
     pub captures: Arc<Captures>,
     pub builds: Arc<Builds>,
     pub leases: Arc<Leases>,
+    pub telemetry: Arc<Telemetry>,
     pub updates: Arc<Updates>,
     pub waveforms: Arc<Waveforms>,
     pub uarts: Arc<Uarts>,

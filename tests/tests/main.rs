@@ -57,6 +57,7 @@ mod session;
 mod sign_in;
 mod slow_readers;
 mod submit;
+mod telemetry;
 mod triggers;
 mod trust;
 mod uart;

@@ -18,6 +18,7 @@ mod lease_take;
 mod list;
 mod register;
 mod remove;
+mod telemetry;
 mod uart;
 mod wiring;
 mod wiring_get;
@@ -36,6 +37,7 @@ pub static ROUTES: &[guest::Route] = &[
     lease_end::ROUTE,
     wiring_get::ROUTE,
     wiring_put::ROUTE,
+    telemetry::ROUTE,
     uart::ROUTE,
     firmware::ROUTE,
     firmware_info::ROUTE,

@@ -12,6 +12,7 @@ pub mod flashing;
 pub mod leases;
 pub mod replay;
 pub mod target;
+pub mod telemetry;
 pub mod tunnel;
 pub mod uart;
 pub mod updates;

@@ -9,7 +9,7 @@ use wasmtime::component::HasData;
 
 use super::bindings::hostd::host::devices::{
     Capabilities as WitCapabilities, Device as WitDevice, Error, Host, Lease, MissingPart,
-    Registration, State, Transport,
+    RailSample, RailTelemetry, Readings, Registration, State, Transport,
 };
 use super::door::Door;
 use super::{CallLinker, Context, internal, wit};
@@ -18,6 +18,7 @@ use base::clock;
 use dispatch::Jobs;
 use lab::devices::{Changed, Device, DeviceError, Devices, Registered};
 use lab::leases::{LeaseError, Leases, Terms};
+use lab::telemetry::{INTERVAL, POINTS_MAX, Sample, Telemetry};
 use lab::updates::Updates;
 
 /// What this interface gets of a call.
@@ -28,6 +29,7 @@ pub(super) struct View<'a> {
     leases: &'a Arc<Leases>,
     updates: &'a Updates,
     jobs: &'a Jobs,
+    telemetry: &'a Telemetry,
 }
 
 impl HasData for View<'static> {
@@ -42,6 +44,7 @@ pub(super) fn link(linker: &mut CallLinker) -> wasmtime::Result<()> {
         leases: &state.data.services.leases,
         updates: &state.data.services.updates,
         jobs: &state.data.services.jobs,
+        telemetry: &state.data.services.telemetry,
     })
 }
 
@@ -134,6 +137,27 @@ impl Host for View<'_> {
         Ok(self.shown(&device))
     }
 
+    async fn telemetry(
+        &mut self,
+        id: String,
+        from_ms: u64,
+        points: u32,
+    ) -> Result<Readings, Error> {
+        let device = self.door.device(&id).ok_or(Error::NotFound)?;
+        let points = usize::try_from(points)
+            .unwrap_or(POINTS_MAX)
+            .min(POINTS_MAX);
+        let of_rails = self.telemetry.of(&device.record.id, from_ms, points);
+        let rails = (1..).zip(of_rails).map(|(rail, samples)| RailTelemetry {
+            rail,
+            samples: samples.into_iter().map(rail_sample).collect(),
+        });
+        Ok(Readings {
+            interval_ms: u32::try_from(INTERVAL.as_millis()).unwrap_or(u32::MAX),
+            rails: rails.collect(),
+        })
+    }
+
     async fn register(&mut self, name: String, public_key: String) -> Result<Registration, Error> {
         self.check_keeper("registering a device")?;
         let caller = self.context.caller.as_ref().ok_or(Error::NotFound)?;
@@ -167,6 +191,15 @@ impl Host for View<'_> {
             device: self.shown(&device),
             is_new,
         })
+    }
+}
+
+fn rail_sample(sample: Sample) -> RailSample {
+    RailSample {
+        at_ms: sample.at_ms,
+        mv: sample.mv,
+        ua: sample.ua,
+        ua_max: sample.ua_max,
     }
 }
 

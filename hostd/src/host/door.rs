@@ -8,6 +8,8 @@ use base::clock;
 use identity::{JobGrant, Verified};
 use lab::devices::{Device, Devices};
 use lab::leases::{self, Beside, Entered, EntryError, Leases, PERSONS_LEASE, Shown, Visit};
+use lab::telemetry::Telemetry;
+use pods::PowerStatus;
 use store::captures::CaptureRecord;
 
 /// What stands between a caller and devices.
@@ -16,6 +18,7 @@ pub(crate) struct Door<'a> {
     pub(super) context: &'a Context,
     devices: &'a Devices,
     leases: &'a Leases,
+    telemetry: &'a Telemetry,
 }
 
 /// Why a request may not reach a pod, in the words of the contract.
@@ -97,6 +100,7 @@ impl<'a> Door<'a> {
             context,
             devices: &services.devices,
             leases: &services.leases,
+            telemetry: &services.telemetry,
         }
     }
 }
@@ -143,6 +147,11 @@ impl Door<'_> {
         let is_own = |job: &JobGrant| capture.job.as_ref() == Some(&job.job);
         self.context.job().is_none_or(is_own)
             && (self.device(&capture.device).is_some() || !self.context.is_restricted())
+    }
+
+    /// Keep what the pod of a device answered of its rails.
+    pub(super) fn note_rails(&self, device: &str, status: &PowerStatus) {
+        self.telemetry.note(device, status);
     }
 
     /// The lease that the request shows for a device, for this `owner`. A person who is signed in shows the lease that they took

@@ -68,6 +68,10 @@ pub(crate) async fn send(
     }
     let wait_ms = timeout_ms.clamp(1, TIMEOUT_MS_MAX);
     let wait = Duration::from_millis(wait_ms.into());
+    let asks_for_rails = command
+        .get("cmd")
+        .is_some_and(|verb| verb == "power_status");
+    let id = beside.device.record.id.clone();
     let answered = if is_light_read(&command) {
         beside.pod.command(command, wait).await
     } else {
@@ -83,7 +87,14 @@ pub(crate) async fn send(
         }
     };
     match answered {
-        Ok(data) => Ok(data.to_string()),
+        Ok(data) => {
+            // What is measured anyway need not be measured once more.
+            let status = asks_for_rails.then(|| serde_json::from_value(data.clone()));
+            if let Some(Ok(status)) = status {
+                door.note_rails(&id, &status);
+            }
+            Ok(data.to_string())
+        }
         Err(error) => Err(match (error, strange) {
             // Neither this server nor the pod knows it.
             (PodError::Refused(refusal), Some(sentence))

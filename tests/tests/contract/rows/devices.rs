@@ -36,6 +36,13 @@ pub(super) fn all() -> Vec<Rows> {
             .success(200, call("/bench/devices/<device>"))
             .success(200, call("/bench/devices/<gone>"))
             .refusal(404, "not_found", call("/bench/devices/<missing>")),
+        rows("devices.telemetry")
+            .success(200, call("/bench/devices/<device>/telemetry"))
+            .success(
+                200,
+                call("/bench/devices/<gone>/telemetry?from=1767323045000&points=1"),
+            )
+            .refusal(404, "not_found", call("/bench/devices/<missing>/telemetry")),
         rows("devices.lease_take")
             .success(200, call("/bench/devices/<lent>/lease"))
             .success(
