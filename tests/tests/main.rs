@@ -35,6 +35,7 @@ mod imports;
 mod jobs;
 mod leases;
 mod lent;
+mod lists;
 mod live;
 mod long;
 mod many_jobs;

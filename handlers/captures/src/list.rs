@@ -1,11 +1,14 @@
-//! `GET /captures`: the organisation's captures, newest first.
+//! `GET /captures`: the organisation's captures, those that fit, in an order.
 
-use guest::captures::{self, Page};
-use guest::{ApiError, Openapi, Request, Response, Route, id, integer, like, members};
+use guest::captures::{self, Kind, Looked, Page, SortedBy, Status};
+use guest::{
+    ApiError, Like, Openapi, Request, Response, Route, alike, flag, id, integer, like, members,
+    text, words,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::capture::{self, Record};
+use crate::capture::{self, KINDS, Record, STATES};
 use crate::refusal;
 
 /// Captures on a page when the caller does not say.
@@ -14,6 +17,9 @@ const LIMIT_DEFAULT: u32 = 50;
 /// Most captures on a page.
 const LIMIT_MAX: u32 = 200;
 
+/// Longest text that is looked for, in characters.
+const TEXT_CHARS_MAX: usize = 128;
+
 pub(crate) const ROUTE: Route = Route {
     name: "captures.list",
     method: "GET",
@@ -21,7 +27,7 @@ pub(crate) const ROUTE: Route = Route {
     credentials: capture::CREDENTIALS,
     scope: capture::SCOPE,
     body_limit: 0,
-    summary: "List captures, newest first",
+    summary: "List captures",
     openapi: Openapi::of(|operation| {
         let first = capture::example();
         let example = Listed {
@@ -35,13 +41,68 @@ pub(crate) const ROUTE: Route = Route {
     handle,
 };
 
+words! {
+    const SORTS: SortedBy = {
+        Created = "created",
+        Size = "size",
+        Samples = "samples",
+    };
+}
+
+words! {
+    const ORDERS: Way = { Descending = "desc", Ascending = "asc" };
+}
+
+/// Which end comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Descending,
+    Ascending,
+}
+
+static PLACE: Like = Like {
+    pattern: "^[0-7][0-9A-HJKMNP-TV-Z]{25}(?:-[0-9a-f]{16})?$",
+    fits: is_place,
+    rule: "must be the next_cursor of a page of the same order",
+    example: "01JGZ5V9T3N8W2K4Q7R6D1M0XC",
+};
+
+/// An id, and behind it how much the capture had of that by which they are sorted.
+fn is_place(text: &str) -> bool {
+    let is_letter = |b: u8| {
+        b.is_ascii_digit() || b.is_ascii_uppercase() && !matches!(b, b'I' | b'L' | b'O' | b'U')
+    };
+    let is_hex = |b: u8| b.is_ascii_digit() || matches!(b, b'a'..=b'f');
+    let (id, much) = match text.split_once('-') {
+        Some((id, much)) => (id, Some(much)),
+        None => (text, None),
+    };
+    id.len() == 26
+        && id.starts_with(|first| matches!(first, '0'..='7'))
+        && id.bytes().all(is_letter)
+        && much.is_none_or(|much| much.len() == 16 && much.bytes().all(is_hex))
+}
+
 members! {
     #[derive(Debug, PartialEq)]
     struct Filter {
         /// Captures of this device alone.
         device_id: Option<String> = optional(id()),
-        /// `next_cursor` of the page before; anything else is refused.
-        cursor: Option<String> = optional(like::cursor()),
+        /// Of this job alone.
+        job_id: Option<String> = optional(id()),
+        /// Those with this in their name or id, whatever the case.
+        text: Option<String> = optional(text(1..=TEXT_CHARS_MAX)),
+        kind: Option<Kind> = optional(KINDS.shape()),
+        status: Option<Status> = optional(STATES.shape()),
+        pinned: Option<bool> = optional(flag()),
+        /// Those not older than this: a day, or a second of it in UTC.
+        since: Option<String> = optional(like::since()),
+        /// By when they were begun, by their bytes on disk, or by the samples of the channel that has most.
+        sort: SortedBy = or(SORTS.shape(), SortedBy::Created),
+        /// `desc`: the newest or the largest first.
+        order: Way = or(ORDERS.shape(), Way::Descending),
+        /// `next_cursor` of the page before, whose other parameters stay; anything else is refused.
+        cursor: Option<String> = optional(alike(26..=43, &PLACE)),
         /// Captures on a page.
         limit: u32 = or(integer(1..=LIMIT_MAX), LIMIT_DEFAULT),
     }
@@ -58,10 +119,21 @@ struct Listed<'a> {
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
     let filter = parse(request)?;
-    let (device, cursor) = (filter.device_id.as_deref(), filter.cursor.as_deref());
-    captures::list(device, cursor, filter.limit)
+    let device = filter.device_id.clone().unwrap_or_default();
+    let looked = Looked {
+        device: filter.device_id,
+        job: filter.job_id,
+        text: filter.text,
+        kind: filter.kind,
+        status: filter.status,
+        pinned: filter.pinned,
+        since: filter.since,
+        sort: filter.sort,
+        is_ascending: filter.order == Way::Ascending,
+    };
+    captures::list(&looked, filter.cursor.as_deref(), filter.limit)
         .map(|page| reply(&page))
-        .map_err(|error| refusal::of(error, "device", device.unwrap_or_default()))
+        .map_err(|error| refusal::of(error, "device", &device))
 }
 
 fn parse(request: &Request) -> Result<Filter, ApiError> {
@@ -78,29 +150,53 @@ fn reply(page: &Page) -> Response {
 
 #[cfg(test)]
 mod tests {
-    use guest::captures::Page;
+    use guest::captures::{Kind, Page, SortedBy, Status};
     use guest::testing::{get, json};
 
-    use super::{Filter, parse, reply};
+    use super::{Filter, Way, parse, reply};
     use crate::capture::example;
 
     #[test]
     fn query() {
         let filter = |query: &str| parse(&get(&[], query));
-        assert_eq!(
-            filter("").unwrap(),
-            Filter {
-                device_id: None,
-                cursor: None,
-                limit: 50
-            }
-        );
+        let none = || Filter {
+            device_id: None,
+            job_id: None,
+            text: None,
+            kind: None,
+            status: None,
+            pinned: None,
+            since: None,
+            sort: SortedBy::Created,
+            order: Way::Descending,
+            cursor: None,
+            limit: 50,
+        };
+        assert_eq!(filter("").unwrap(), none());
         assert_eq!(
             filter("limit=200&device_id=d&cursor=01JGZ5V9T3N8W2K4Q7R6D1M0XC").unwrap(),
             Filter {
                 device_id: Some("d".into()),
                 cursor: Some("01JGZ5V9T3N8W2K4Q7R6D1M0XC".into()),
-                limit: 200
+                limit: 200,
+                ..none()
+            }
+        );
+        let all = "job_id=j&text=boot&kind=i2c&status=timed_out&pinned=true&since=2026-01-31&sort=size&order=asc\
+                   &cursor=01JGZ5V9T3N8W2K4Q7R6D1M0XC-00000000000000ff";
+        assert_eq!(
+            filter(all).unwrap(),
+            Filter {
+                job_id: Some("j".into()),
+                text: Some("boot".into()),
+                kind: Some(Kind::I2c),
+                status: Some(Status::TimedOut),
+                pinned: Some(true),
+                since: Some("2026-01-31".into()),
+                sort: SortedBy::Size,
+                order: Way::Ascending,
+                cursor: Some("01JGZ5V9T3N8W2K4Q7R6D1M0XC-00000000000000ff".into()),
+                ..none()
             }
         );
         for (query, field) in [
@@ -108,6 +204,14 @@ mod tests {
             ("limit=201", "limit"),
             ("cursor=", "cursor"),
             ("cursor=c", "cursor"),
+            ("cursor=01JGZ5V9T3N8W2K4Q7R6D1M0XC-ff", "cursor"),
+            ("text=", "text"),
+            ("kind=logics", "kind"),
+            ("status=new", "status"),
+            ("pinned=1", "pinned"),
+            ("since=yesterday", "since"),
+            ("sort=name", "sort"),
+            ("order=up", "order"),
             ("page=2", "page"),
         ] {
             let error = filter(query).unwrap_err();

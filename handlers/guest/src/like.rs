@@ -44,6 +44,40 @@ pub fn cursor() -> impl Shape<Value = String> {
     alike(ULID_CHARS..=ULID_CHARS, &CURSOR)
 }
 
+static SINCE: Like = Like {
+    pattern: "^[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])(?:T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z)?$",
+    fits: is_since,
+    rule: "must be a day, as 2026-01-31, or a second of it in UTC, as 2026-01-31T09:30:00Z",
+    example: "2026-01-31",
+};
+
+fn is_since(text: &str) -> bool {
+    let fits = |at: usize, len: usize, low: u32, high: u32| {
+        let digits = text.get(at..at + len);
+        let digits = digits.filter(|digits| digits.bytes().all(|b| b.is_ascii_digit()));
+        let number = digits.and_then(|digits| digits.parse::<u32>().ok());
+        number.is_some_and(|number| (low..=high).contains(&number))
+    };
+    let has = |at: usize, sign: &str| text.get(at..at + 1) == Some(sign);
+    let is_day =
+        fits(0, 4, 0, 9999) && has(4, "-") && fits(5, 2, 1, 12) && has(7, "-") && fits(8, 2, 1, 31);
+    let is_time = || {
+        has(10, "T")
+            && fits(11, 2, 0, 23)
+            && has(13, ":")
+            && fits(14, 2, 0, 59)
+            && has(16, ":")
+            && fits(17, 2, 0, 59)
+            && has(19, "Z")
+    };
+    is_day && (text.len() == 10 || text.len() == 20 && is_time())
+}
+
+/// A day, or a second of it in UTC: what is older is left out.
+pub fn since() -> impl Shape<Value = String> {
+    alike(10..=20, &SINCE)
+}
+
 static PATH: Like = Like {
     pattern: r"^(?:[^/.\u0000-\u001f\u007f-\u009f][^/\u0000-\u001f\u007f-\u009f]*|\.|\.[^/.\u0000-\u001f\u007f-\u009f][^/\u0000-\u001f\u007f-\u009f]*|\.\.[^/\u0000-\u001f\u007f-\u009f]+)(?:/(?:[^/.\u0000-\u001f\u007f-\u009f][^/\u0000-\u001f\u007f-\u009f]*|\.|\.[^/.\u0000-\u001f\u007f-\u009f][^/\u0000-\u001f\u007f-\u009f]*|\.\.[^/\u0000-\u001f\u007f-\u009f]+)?)*$",
     fits: |text| !text.starts_with('/') && text.split('/').all(|part| part != ".."),
@@ -109,7 +143,7 @@ mod tests {
 
     #[test]
     fn texts_of_each_kind() {
-        let all: [(&Like, &[&str], &[&str]); 4] = [
+        let all: [(&Like, &[&str], &[&str]); 5] = [
             (
                 &CURSOR,
                 &["01JGZ5V9T3N8W2K4Q7R6D1M0XC"],
@@ -117,6 +151,19 @@ mod tests {
                     "81JGZ5V9T3N8W2K4Q7R6D1M0XC",
                     "01JGZ5V9T3N8W2K4Q7R6D1M0XU",
                     "",
+                ],
+            ),
+            (
+                &SINCE,
+                &["2026-01-31", "2026-12-01T23:59:59Z"],
+                &[
+                    "2026-00-31",
+                    "2026-01-32",
+                    "2026-01-31T24:00:00Z",
+                    "2026-01-31T09:30:00",
+                    "2026-01-31 09:30:00Z",
+                    "+026-01-31",
+                    "2026-01-3ä",
                 ],
             ),
             (

@@ -45,7 +45,7 @@ words! {
 }
 
 words! {
-    const VERDICTS: Verdict = {
+    pub(crate) const VERDICTS: Verdict = {
         Pending = "pending",
         Success = "success",
         Failure = "failure",

@@ -1,11 +1,11 @@
 //! `GET /jobs`: the organisation's jobs, newest first.
 
-use guest::jobs::{self, Filter, Job, State};
+use guest::jobs::{self, Filter, Job, State, Verdict};
 use guest::{ApiError, Openapi, Request, Response, Route, integer, like, members, text};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::job::{self, Record, STATES};
+use crate::job::{self, Record, STATES, VERDICTS};
 use crate::submit::{NAME_CHARS_MAX, REF_CHARS_MAX};
 use crate::{example, refusal};
 
@@ -14,6 +14,9 @@ const LIMIT_DEFAULT: u32 = 50;
 
 /// Most jobs on a page.
 const LIMIT_MAX: u32 = 200;
+
+/// Longest text that is looked for, in characters.
+const TEXT_CHARS_MAX: usize = 128;
 
 pub(crate) const ROUTE: Route = Route {
     name: "jobs.list",
@@ -41,10 +44,16 @@ members! {
     struct Asked {
         /// Jobs in this state alone.
         state: Option<State> = optional(STATES.shape()),
+        /// Jobs that say this of the firmware alone.
+        verdict: Option<Verdict> = optional(VERDICTS.shape()),
         /// Jobs of this name alone.
         name: Option<String> = optional(text(1..=NAME_CHARS_MAX)),
         /// Jobs of this branch or tag alone.
         r#ref: Option<String> = optional(text(1..=REF_CHARS_MAX)),
+        /// Those with this in their name, branch or tag, commit or id, whatever the case.
+        text: Option<String> = optional(text(1..=TEXT_CHARS_MAX)),
+        /// Those not older than this: a day, or a second of it in UTC.
+        since: Option<String> = optional(like::since()),
         /// `next_cursor` of the page before; anything else is refused.
         cursor: Option<String> = optional(like::cursor()),
         /// Jobs on a page.
@@ -66,8 +75,11 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     let asked = parse(request)?;
     let filter = Filter {
         state: asked.state,
+        verdict: asked.verdict,
         name: asked.name,
         ref_: asked.r#ref,
+        text: asked.text,
+        since: asked.since,
     };
     jobs::list(&filter, asked.limit, asked.cursor.as_deref())
         .map(|(page, next)| reply(&page, next.as_deref()))
@@ -88,7 +100,7 @@ fn reply(page: &[Job], next: Option<&str>) -> Response {
 
 #[cfg(test)]
 mod tests {
-    use guest::jobs::State;
+    use guest::jobs::{State, Verdict};
     use guest::testing::{get, json, mutations};
 
     use super::{Asked, parse, reply};
@@ -99,17 +111,26 @@ mod tests {
         let asked = |query: &str| parse(&get(&[], query));
         let none = Asked {
             state: None,
+            verdict: None,
             name: None,
             r#ref: None,
+            text: None,
+            since: None,
             cursor: None,
             limit: 50,
         };
         assert_eq!(asked("").unwrap(), none);
         assert_eq!(
-            asked("limit=200&state=stopping&name=a+b&ref=v1%2Fx&cursor=01JGZ5V9T3N8W2K4Q7R6D1M0XC")
-                .unwrap(),
+            asked(
+                "limit=200&state=stopping&name=a+b&ref=v1%2Fx&cursor=01JGZ5V9T3N8W2K4Q7R6D1M0XC\
+                 &verdict=failure&text=c0ffee&since=2026-01-31"
+            )
+            .unwrap(),
             Asked {
                 state: Some(State::Stopping),
+                verdict: Some(Verdict::Failure),
+                text: Some("c0ffee".into()),
+                since: Some("2026-01-31".into()),
                 name: Some("a b".into()),
                 r#ref: Some("v1/x".into()),
                 cursor: Some("01JGZ5V9T3N8W2K4Q7R6D1M0XC".into()),
@@ -123,6 +144,9 @@ mod tests {
             ("cursor=c", "cursor"),
             ("state=done", "state"),
             ("ref=", "ref"),
+            ("verdict=broken", "verdict"),
+            ("text=", "text"),
+            ("since=now", "since"),
             ("status=new", "status"),
         ] {
             let error = asked(query).unwrap_err();

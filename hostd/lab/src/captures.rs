@@ -22,6 +22,7 @@ use base::config::CapturesConfig;
 use base::id;
 use base::news::Kind;
 use base::space::Space;
+use store::captures::looked::{Filter, Order, Place};
 use store::captures::{CaptureRecord, Deletion, Listed, Status};
 use store::handler_kv::KvError;
 use store::{Store, StoreError};
@@ -257,6 +258,23 @@ impl Captures {
     ) -> Result<Vec<CaptureRecord>, CaptureError> {
         let found = self.store.captures_list(of, before, limit).await?;
         Ok(self.as_they_are(found))
+    }
+
+    /// Captures of an organisation that fit a filter, in an order, behind the last one of the page before.
+    ///
+    /// # Errors
+    /// The store.
+    pub async fn looked_for(
+        &self,
+        org: &str,
+        (filter, order): (Filter, Order),
+        behind: Option<Place>,
+        limit: usize,
+    ) -> Result<Vec<CaptureRecord>, CaptureError> {
+        let found = self
+            .store
+            .captures_looked_for(org, filter, order, behind, limit);
+        Ok(self.as_they_are(found.await?))
     }
 
     /// What a job recorded, oldest first, at most [`OF_JOB_MAX`](store::captures::OF_JOB_MAX).

@@ -7,8 +7,8 @@ use wasmtime::component::{HasData, Resource, ResourceTable};
 
 use super::bindings::hostd::host::captures::{
     Channel, ChannelType, Edit as WitEdit, Error, Firmware as WitFirmware, Frame, FrameData,
-    Frames, Host, HostCapture, Info, Kind, Marker as WitMarker, Order, Page, Setup as WitSetup,
-    Started, Status as WitStatus,
+    Frames, Host, HostCapture, Info, Kind, Looked, Marker as WitMarker, Order, Page,
+    Setup as WitSetup, Started, Status as WitStatus,
 };
 use super::door::Door;
 use super::{CallLinker, Context, cursor_rule, internal, wit};
@@ -24,8 +24,10 @@ use lab::captures::{CaptureError, Captures, Edit};
 use lab::flashing::Flashing;
 use lab::leases::Beside;
 use lab::waveforms::Waveforms;
+use looked::Reach;
 use store::captures::{self, CaptureRecord, ChannelRecord, Listed, Marker, Setup, Status};
 
+mod looked;
 mod order;
 
 /// Longest page of the list.
@@ -96,16 +98,17 @@ impl Host for View<'_> {
 
     async fn list(
         &mut self,
-        device: Option<String>,
+        looked: Looked,
         cursor: Option<String>,
         limit: u32,
     ) -> Result<Page, Error> {
         let limit = limit.clamp(1, LIST_MAX) as usize;
-        let asked = (device, None, cursor);
-        let found = wanted(self.context, self.door, self.captures, asked, limit).await?;
-        let next = (found.len() == limit)
-            .then(|| found.last().map(|r| r.id.clone()))
-            .flatten();
+        let reach = Reach {
+            context: self.context,
+            door: self.door,
+            captures: self.captures,
+        };
+        let (found, next) = reach.looked_for(looked, cursor, limit).await?;
         let items = found.iter().map(in_list).collect();
         Ok(Page { items, next })
     }
@@ -175,6 +178,42 @@ impl Host for View<'_> {
     }
 }
 
+/// Whose captures a caller sees, of those that it asks for.
+struct Seen {
+    /// Ids; none = all.
+    devices: Option<Vec<String>>,
+    job: Option<String>,
+}
+
+/// Of a device, a job or all; none = of nothing.
+fn seen(
+    context: &Context,
+    door: Door<'_>,
+    (device, job): (Option<String>, Option<String>),
+) -> Result<Option<Seen>, Error> {
+    let caller = context.caller.as_ref().ok_or(Error::NotFound)?;
+    let device = device.map(|which| door.id_of(&which));
+    if context.is_restricted() && device.as_ref().is_some_and(|d| door.device(d).is_none()) {
+        return Err(Error::NotFound);
+    }
+    // A job sees what it recorded itself.
+    let own = context.job().map(|grant| grant.job.clone());
+    if own.is_some() && job.is_some() && own != job {
+        return Ok(None);
+    }
+    // A restricted session still gets full pages, of what it may see.
+    let usable = |devices: &[String]| {
+        let usable = devices.iter().filter(|d| door.device(d).is_some());
+        usable.cloned().collect()
+    };
+    let devices = match device {
+        Some(device) => Some(vec![device]),
+        None => caller.devices().map(usable),
+    };
+    let job = own.or(job);
+    Ok(Some(Seen { devices, job }))
+}
+
 /// Captures of a device, of a job or of all that the caller may see, newest first, older than a cursor.
 pub(super) async fn wanted(
     context: &Context,
@@ -184,33 +223,16 @@ pub(super) async fn wanted(
     limit: usize,
 ) -> Result<Vec<CaptureRecord>, Error> {
     let caller = context.caller.as_ref().ok_or(Error::NotFound)?;
-    let device = device.map(|which| door.id_of(&which));
     if let Some(rule) = cursor.as_deref().and_then(cursor_rule) {
         return Err(Error::Invalid(("cursor".to_owned(), rule.to_owned())));
     }
-    if context.is_restricted() && device.as_ref().is_some_and(|d| door.device(d).is_none()) {
-        return Err(Error::NotFound);
-    }
-    // A job sees what it recorded itself.
-    let own = context.job().map(|grant| grant.job.as_str());
-    if let (Some(own), Some(job)) = (own, job.as_deref())
-        && own != job
-    {
+    let Some(seen) = seen(context, door, (device, job))? else {
         return Ok(Vec::new());
-    }
-    // A restricted session still gets full pages, of what it may see.
-    let usable = |devices: &[String]| {
-        let usable = devices.iter().filter(|d| door.device(d).is_some());
-        usable.cloned().collect()
-    };
-    let devices: Option<Vec<String>> = match device {
-        Some(device) => Some(vec![device]),
-        None => caller.devices().map(usable),
     };
     let listed = Listed {
         org: caller.org(),
-        devices: devices.as_deref(),
-        job: own.or(job.as_deref()),
+        devices: seen.devices.as_deref(),
+        job: seen.job.as_deref(),
     };
     let found = captures.list(listed, cursor.as_deref(), limit).await;
     found.map_err(|e| context.capture_error(e))

@@ -20,7 +20,7 @@ use store::jobs::Job;
 
 mod told;
 
-use told::{artifact, captured, head, news, state_of, to_wit, why_run};
+use told::{artifact, captured, head, news, state_of, to_wit, verdict_of, why_run};
 
 /// Most jobs of one list.
 const LIST_MAX: u32 = 200;
@@ -46,6 +46,17 @@ pub(super) fn link(linker: &mut CallLinker) -> wasmtime::Result<()> {
         jobs: &state.data.services.jobs,
         captures: &state.data.services.captures,
     })
+}
+
+fn filter_of(filter: w::Filter) -> Filter {
+    Filter {
+        state: filter.state.map(state_of),
+        verdict: filter.verdict.map(verdict_of),
+        name: filter.name,
+        r#ref: filter.ref_,
+        text: filter.text,
+        since: filter.since,
+    }
 }
 
 impl w::Host for View<'_> {
@@ -92,11 +103,7 @@ impl w::Host for View<'_> {
         if let Some(rule) = cursor.as_deref().and_then(cursor_rule) {
             return Err(w::Error::Invalid(("cursor".to_owned(), rule.to_owned())));
         }
-        let filter = Filter {
-            state: filter.state.map(state_of),
-            name: filter.name,
-            r#ref: filter.ref_,
-        };
+        let filter = filter_of(filter);
         let limit = limit.clamp(1, LIST_MAX) as usize;
         let listed = self
             .jobs

@@ -16,6 +16,7 @@ use super::snapshot::{Range, Source};
 use super::{Store, StoreError, Writing};
 use base::id::is_ulid;
 
+pub mod looked;
 mod marks;
 
 pub(super) const TABLES: [&str; 4] = [

@@ -4,10 +4,11 @@ use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use base::clock;
 use base::live::BoxedLive;
 use bytes::Bytes;
 use lab::blobs::FileParts;
-use scheduler::State;
+use scheduler::{State, Verdict};
 use serde_json::Value;
 use store::StoreError;
 use store::jobs::{self as records, File, Job};
@@ -33,10 +34,16 @@ use crate::why::{self, Why};
 pub struct Filter {
     /// How far they are.
     pub state: Option<State>,
+    /// What they say of the firmware.
+    pub verdict: Option<Verdict>,
     /// What they are called.
     pub name: Option<String>,
     /// Their branch or tag.
     pub r#ref: Option<String>,
+    /// In name, branch or tag, commit or id, whatever the case.
+    pub text: Option<String>,
+    /// Not older than this: RFC 3339 in UTC, or a day.
+    pub since: Option<String>,
 }
 
 impl Jobs {
@@ -107,9 +114,9 @@ impl Jobs {
         r#ref: Option<&str>,
     ) -> Result<Option<(String, Standing)>, JobError> {
         let filter = Filter {
-            state: None,
             name: Some(name.to_owned()),
             r#ref: r#ref.map(str::to_owned),
+            ..Filter::default()
         };
         let org = org.to_owned();
         let read = self.store.read(move |s| {
@@ -290,9 +297,25 @@ impl Filter {
     fn fits(&self, job: &Job) -> bool {
         let is =
             |wanted: &Option<String>, found: &Option<String>| wanted.is_none() || wanted == found;
-        let is_state = self
-            .state
-            .is_none_or(|state| record::axes(job).state() == state);
-        is_state && is(&self.name, &job.name) && is(&self.r#ref, &job.r#ref)
+        let axes = || record::axes(job);
+        self.state.is_none_or(|state| axes().state() == state)
+            && self
+                .verdict
+                .is_none_or(|verdict| axes().verdict() == verdict)
+            && is(&self.name, &job.name)
+            && is(&self.r#ref, &job.r#ref)
+            && self.text.as_ref().is_none_or(|text| has_text(job, text))
+            && self
+                .since
+                .as_ref()
+                .is_none_or(|since| *since <= clock::text(job.created_ms))
     }
+}
+
+/// Whether what people know a job by has this in it, whatever the case.
+fn has_text(job: &Job, text: &str) -> bool {
+    let text = text.to_lowercase();
+    let all = [&job.name, &job.r#ref, &job.commit].into_iter().flatten();
+    let mut all = all.chain([&job.id]);
+    all.any(|one| one.to_lowercase().contains(&text))
 }

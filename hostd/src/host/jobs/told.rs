@@ -202,3 +202,11 @@ pub(super) fn state_of(state: w::State) -> State {
         w::State::Finished => State::Finished,
     }
 }
+
+pub(super) fn verdict_of(verdict: w::Verdict) -> Verdict {
+    match verdict {
+        w::Verdict::Pending => Verdict::Pending,
+        w::Verdict::Success => Verdict::Success,
+        w::Verdict::Failure => Verdict::Failure,
+    }
+}

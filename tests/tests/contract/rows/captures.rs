@@ -334,6 +334,22 @@ fn finished() -> Vec<Rows> {
         rows("captures.list")
             .success(200, call("/captures"))
             .success(200, call("/captures?limit=1"))
+            .success(200, call("/captures?text=boot&kind=logic&status=done&pinned=false&since=2026-01-31"))
+            .success(200, call("/captures?sort=size&order=asc&limit=1"))
+            .success(
+                200,
+                call("/captures?sort=samples&cursor=01JGZ5V9T3N8W2K4Q7R6D1M0XC-00000000000000ff"),
+            )
+            .refusal(
+                400,
+                "invalid_request",
+                call("/captures?sort=samples&cursor=01JGZ5V9T3N8W2K4Q7R6D1M0XC"),
+            )
+            .refusal(
+                400,
+                "invalid_request",
+                call("/captures?cursor=01JGZ5V9T3N8W2K4Q7R6D1M0XC-00000000000000ff"),
+            )
             .refusal(400, "invalid_request", call("/captures?limit=0"))
             .refusal(400, "invalid_request", call("/captures?cursor=!!")),
         rows("captures.get")

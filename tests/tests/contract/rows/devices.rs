@@ -4,7 +4,10 @@ use crate::call::{Rows, call, rows};
 
 pub(super) fn all() -> Vec<Rows> {
     vec![
-        rows("devices.list").success(200, call("/bench/devices")),
+        rows("devices.list")
+            .success(200, call("/bench/devices"))
+            .success(200, call("/bench/devices?text=demo&online=true"))
+            .refusal(400, "invalid_request", call("/bench/devices?online=1")),
         rows("devices.register")
             .success(
                 201,

@@ -93,6 +93,10 @@ fn queue() -> Vec<Rows> {
             .success(200, call("/jobs"))
             .success(200, call("/jobs?limit=1"))
             .success(200, call("/jobs?state=finished&name=hello&ref=main"))
+            .success(
+                200,
+                call("/jobs?verdict=failure&text=hello&since=2026-01-31"),
+            )
             .refusal(400, "invalid_request", call("/jobs?limit=0"))
             .refusal(400, "invalid_request", call("/jobs?state=done"))
             .refusal(400, "invalid_request", call("/jobs?cursor=!!")),
