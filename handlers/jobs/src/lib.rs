@@ -4,6 +4,7 @@ mod artifact;
 mod artifacts;
 mod cancel;
 mod capture;
+mod cases;
 mod example;
 mod get;
 mod job;
@@ -29,6 +30,7 @@ pub static ROUTES: &[guest::Route] = &[
     submit::ROUTE,
     list::ROUTE,
     schema::ROUTE,
+    cases::ROUTE,
     trusted_refs::ROUTE,
     trust_refs::ROUTE,
     get::ROUTE,

@@ -100,7 +100,7 @@ pub struct Submitted {
 /// All jobs.
 pub struct Jobs {
     intake: Intake,
-    files: Files,
+    pub(crate) files: Files,
     public_url: String,
     pub(crate) store: Store,
     clock: Clock,

@@ -16,14 +16,19 @@ use super::{CallLinker, Context, cursor_rule, internal, measurements, recordings
 use identity::Verified;
 use lab::captures::export::{Asked, Export, ExportError, Format};
 use lab::captures::{CaptureError, Captures};
+use lab::devices::Devices;
 use store::jobs::Job;
 
+mod cases;
 mod told;
 
 use told::{artifact, captured, head, news, state_of, to_wit, verdict_of, why_run};
 
 /// Most jobs of one list.
 const LIST_MAX: u32 = 200;
+
+/// Most cases of one history.
+const CASES_MAX: u32 = 100;
 
 /// What this interface gets of a call.
 pub(super) struct View<'a> {
@@ -32,6 +37,7 @@ pub(super) struct View<'a> {
     requester: Option<&'a Requester>,
     jobs: &'a Jobs,
     captures: &'a Arc<Captures>,
+    devices: &'a Devices,
 }
 
 impl HasData for View<'static> {
@@ -45,6 +51,7 @@ pub(super) fn link(linker: &mut CallLinker) -> wasmtime::Result<()> {
         requester: state.data.requester.as_ref(),
         jobs: &state.data.services.jobs,
         captures: &state.data.services.captures,
+        devices: &state.data.services.devices,
     })
 }
 
@@ -112,6 +119,22 @@ impl w::Host for View<'_> {
         let next = jobs.last().filter(|_| has_more).map(|job| job.id.clone());
         let told = jobs.iter().map(|job| self.told_in_short(job));
         Ok((told.collect(), next))
+    }
+
+    async fn cases(
+        &mut self,
+        filter: w::Filter,
+        text: Option<String>,
+        limit: u32,
+    ) -> Result<w::History, w::Error> {
+        let by = self.submitter()?;
+        let limit = limit.clamp(1, CASES_MAX) as usize;
+        let found = self.jobs.history(&by, filter_of(filter), text, limit);
+        let found = found.await.map_err(|e| self.job_error(e))?;
+        Ok(cases::to_wit(found, |device| {
+            let device = self.devices.get(&by.org, device)?;
+            Some(device.record.name)
+        }))
     }
 
     async fn cancel(&mut self, id: String) -> Result<w::Job, w::Error> {

@@ -294,7 +294,8 @@ impl Jobs {
 }
 
 impl Filter {
-    fn fits(&self, job: &Job) -> bool {
+    /// Whether a job is one of those.
+    pub(crate) fn fits(&self, job: &Job) -> bool {
         let is =
             |wanted: &Option<String>, found: &Option<String>| wanted.is_none() || wanted == found;
         let axes = || record::axes(job);

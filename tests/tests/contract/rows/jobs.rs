@@ -100,6 +100,13 @@ fn queue() -> Vec<Rows> {
             .refusal(400, "invalid_request", call("/jobs?limit=0"))
             .refusal(400, "invalid_request", call("/jobs?state=done"))
             .refusal(400, "invalid_request", call("/jobs?cursor=!!")),
+        rows("jobs.cases")
+            .success(200, call("/jobs/cases"))
+            .success(
+                200,
+                call("/jobs/cases?name=hello&ref=main&since=2026-01-31&text=boot&limit=1"),
+            )
+            .refusal(400, "invalid_request", call("/jobs/cases?limit=101")),
         rows("jobs.measurements")
             .success(200, call("/measurements"))
             .success(

@@ -1,0 +1,174 @@
+//! Cases on disk, and what a history makes of them.
+
+use std::fs;
+
+use evidence::cases::Writer;
+use evidence::result::{Case, Fault};
+use serde_json::Value;
+use store::jobs::{End, Run};
+
+use super::*;
+
+/// A job of one run on a device, whose cases went like this: `p` passed, `f` failed, `b` the bench failed, `s` skipped.
+fn job(files: &Files, n: usize, commit: &str, device: &str, cases: &[(&str, char)]) -> Job {
+    let id = format!("job{n}");
+    let failed = cases.iter().any(|(_, went)| *went == 'f');
+    let broken = cases.iter().any(|(_, went)| *went == 'b');
+    let code = match (failed, broken) {
+        (true, _) => "test.failed",
+        (_, true) => "infra.device_lost",
+        _ => records::PASSED,
+    };
+    let end = End {
+        ending: Value::Null,
+        code: code.into(),
+        message: String::new(),
+    };
+    fs::create_dir_all(files.attempt(&id, 1)).unwrap();
+    let mut writer = Writer::new(File::create(files.cases(&id, 1)).unwrap());
+    for (name, went) in cases {
+        let outcome = match went {
+            'p' => CaseOutcome::Passed,
+            'f' => CaseOutcome::Failed(Fault::default()),
+            'b' => CaseOutcome::BenchFailed(Fault::default()),
+            _ => CaseOutcome::Skipped(String::new()),
+        };
+        let case = Case {
+            name: (*name).to_owned(),
+            outcome,
+            ..Case::default()
+        };
+        writer.push(case).unwrap();
+    }
+    let attempt = serde_json::json!({"number": 1, "run": 0, "epoch": 1, "device": device, "lease_id": null, "assigned_ms": 0,
+        "started_ms": 0, "ended_ms": 0, "end": end, "log_bytes": 0, "files": []});
+    let run = Run {
+        id: "bench".into(),
+        is_bench: true,
+        needs: Vec::new(),
+        targets: Vec::new(),
+        end: Some(end.clone()),
+    };
+    serde_json::from_value(serde_json::json!({"id": id, "org": "o", "user": "u", "name": "fw", "ref": "main",
+        "commit": commit, "retry_of": null, "archive": null, "axes": null, "queue": null, "end": end, "runs": [run],
+        "attempts": [attempt], "created_ms": n, "started_ms": 0, "finished_ms": 0}))
+    .unwrap()
+}
+
+fn files() -> (tempfile::TempDir, Files) {
+    let folder = tempfile::tempdir().unwrap();
+    let files = Files::new(folder.path()).unwrap();
+    (folder, files)
+}
+
+fn looked(files: &Files, text: Option<&str>, limit: usize, jobs: &[Job]) -> History {
+    let looking = Looking::new(text.map(str::to_owned));
+    looking.all(files, jobs, limit).unwrap()
+}
+
+fn of<'h>(history: &'h History, name: &str) -> &'h CaseHistory {
+    let is_it = |case: &&CaseHistory| case.case.as_deref() == Some(name);
+    history.cases.iter().find(is_it).unwrap()
+}
+
+#[test]
+fn what_broke_is_told_from_what_wavers_and_from_the_bench() {
+    let (_folder, files) = files();
+    let all = [
+        ("c4", "d1", [("boot", 'f'), ("radio", 'p'), ("power", 'b')]),
+        ("c4", "d2", [("boot", 'f'), ("radio", 'f'), ("power", 'p')]),
+        ("c3", "d1", [("boot", 'f'), ("radio", 'p'), ("power", 'b')]),
+        ("c2", "d2", [("boot", 'p'), ("radio", 'p'), ("power", 's')]),
+        ("c2", "d2", [("boot", 'p'), ("radio", 'p'), ("power", 'p')]),
+    ];
+    let jobs: Vec<Job> = all
+        .iter()
+        .enumerate()
+        .map(|(n, (commit, device, cases))| job(&files, n, commit, device, cases))
+        .collect();
+    let history = looked(&files, None, 100, &jobs);
+    assert_eq!((history.jobs.len(), history.all), (5, 4));
+    assert!(!history.is_cut);
+    let boot = of(&history, "boot");
+    // It fails since the third job of the newest first, at c3.
+    assert_eq!((boot.first_bad, boot.flaky_rate), (Some(2), Some(0.0)));
+    let radio = of(&history, "radio");
+    assert_eq!((radio.first_bad, radio.flaky_rate), (None, Some(0.5)));
+    let power = of(&history, "power");
+    assert_eq!((power.first_bad, power.flaky_rate), (None, None));
+    let broken: Vec<_> = power
+        .seen
+        .iter()
+        .filter(|seen| seen.went == Went::Broken)
+        .collect();
+    assert!(
+        broken
+            .iter()
+            .all(|seen| seen.device.as_deref() == Some("d1"))
+            && broken.len() == 2
+    );
+    // What fails comes first: the run itself and the case; what wavers comes next.
+    let order: Vec<_> = history
+        .cases
+        .iter()
+        .map(|case| case.case.as_deref())
+        .collect();
+    assert_eq!(order, [None, Some("boot"), Some("radio"), Some("power")]);
+    let found = looked(&files, Some("RAD"), 100, &jobs);
+    assert_eq!((found.cases.len(), found.all), (1, 1));
+    assert_eq!(looked(&files, None, 2, &jobs).cases.len(), 2);
+    assert_eq!(looked(&files, None, 2, &jobs).all, 4);
+}
+
+#[test]
+fn a_name_that_is_there_twice_counts_once_and_a_failure_counts_most() {
+    let (_folder, files) = files();
+    let jobs = [job(
+        &files,
+        0,
+        "c",
+        "d",
+        &[("a", 'p'), ("a", 'f'), ("a", 's'), ("b", 's'), ("b", 'p')],
+    )];
+    let history = looked(&files, None, 100, &jobs);
+    let went = |name| {
+        of(&history, name)
+            .seen
+            .iter()
+            .map(|seen| seen.went)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (went("a"), went("b")),
+        (vec![Went::Failed], vec![Went::Passed])
+    );
+}
+
+#[test]
+fn what_cannot_be_read_and_what_is_too_much_is_left_out() {
+    let (_folder, files) = files();
+    let jobs = [
+        job(&files, 0, "c", "d", &[("a", 'p'), ("b", 'p')]),
+        job(&files, 1, "c", "d", &[("a", 'p')]),
+        job(&files, 2, "c", "d", &[("a", 'p')]),
+    ];
+    // Cut off within its second line, gone, and longer than is read.
+    let whole = fs::read(files.cases("job0", 1)).unwrap();
+    fs::write(files.cases("job0", 1), &whole[..whole.len() - 9]).unwrap();
+    fs::remove_file(files.cases("job1", 1)).unwrap();
+    let long = File::options()
+        .write(true)
+        .open(files.cases("job2", 1))
+        .unwrap();
+    long.set_len(BYTES_MAX + 1).unwrap();
+    let history = looked(&files, None, 100, &jobs);
+    assert_eq!(of(&history, "a").seen.len(), 1);
+    assert!(history.is_cut && history.all == 2);
+    let many: Vec<String> = (0..=CASES_MAX).map(|n| n.to_string()).collect();
+    let many: Vec<(&str, char)> = many.iter().map(|name| (name.as_str(), 'p')).collect();
+    let history = looked(&files, None, 10, &[job(&files, 3, "c", "d", &many)]);
+    assert_eq!(
+        (history.all, history.cases.len(), history.is_cut),
+        (CASES_MAX, 10, true)
+    );
+}
