@@ -53,6 +53,15 @@ pub struct Options {
     pub web: Option<PathBuf>,
 }
 
+impl Options {
+    fn web(&self) -> anyhow::Result<Web> {
+        match &self.web {
+            Some(folder) => Web::edited(folder),
+            None => Web::embedded(),
+        }
+    }
+}
+
 /// Serve until SIGINT or SIGTERM.
 ///
 /// # Errors
@@ -87,11 +96,7 @@ async fn serve(
     handlers: &'static [Embedded],
 ) -> anyhow::Result<()> {
     let stop = stop_signal().context("listen for signals")?;
-    let web = match &options.web {
-        Some(folder) => Web::edited(folder),
-        None => Web::embedded(),
-    };
-    let web = web.context("open the web application")?;
+    let web = options.web().context("open the web application")?;
     let loading = Loading::start(&config.handlers, handlers).context("load the handlers")?;
     let (services, benches) = opening::open(&config).await?;
     let services = Arc::new(services);

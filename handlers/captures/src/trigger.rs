@@ -356,7 +356,11 @@ impl Shape for Bytes {
     fn schema(&self) -> Schema {
         let byte = r"([0-9A-Fa-f]{2}|\?\?)";
         let most = BYTES_MAX - 1;
-        json_schema!({"type": "string", "pattern": format!("^{byte}( {byte}){{0,{most}}}$")})
+        json_schema!({
+            "type": "string",
+            "pattern": format!("^{byte}( {byte}){{0,{most}}}$"),
+            "examples": ["55 AA ?? 01"]
+        })
     }
 }
 

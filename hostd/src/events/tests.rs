@@ -83,11 +83,11 @@ impl Reader {
     }
 
     fn last_place(&self) -> String {
-        let ids = self
+        let mut ids = self
             .text
             .lines()
             .filter_map(|line| line.strip_prefix("id: "));
-        ids.last().unwrap().to_owned()
+        ids.next_back().unwrap().to_owned()
     }
 }
 

@@ -15,7 +15,7 @@ use crate::document::Kind;
 
 /// Devices besides the demo: name and address. Port 9 (discard) of the loopback interface refuses
 /// connections.
-const DEVICES: [(&str, &str); 12] = [
+const DEVICES: [(&str, &str); 13] = [
     ("digital", "sim:digital,seed=11"),
     ("gone", "tcp:127.0.0.1:9"),
     ("leased", "sim:v3,seed=12"),

@@ -194,11 +194,15 @@ mod tests {
     }
 
     fn capture(n: u64) -> CaptureRecord {
-        let kind = if n % 2 == 0 { Kind::Logic } else { Kind::Scope };
+        let kind = if n.is_multiple_of(2) {
+            Kind::Logic
+        } else {
+            Kind::Scope
+        };
         let mut capture =
             CaptureRecord::new(id(n), "o".into(), format!("d{}", n % 4), kind, n * 1000);
-        capture.name = (n % 3 == 0).then(|| format!("Boot {n}"));
-        capture.marks.pinned = n % 5 == 0;
+        capture.name = n.is_multiple_of(3).then(|| format!("Boot {n}"));
+        capture.marks.pinned = n.is_multiple_of(5);
         // Some have as much as others.
         capture.size_bytes = (n > 2).then(|| n * 7 % 10);
         capture.status = if n < 50 { Status::Done } else { Status::Failed };
@@ -290,11 +294,12 @@ mod tests {
         }
     }
 
-    #[tokio::test]
-    async fn each_filter_leaves_what_fits_and_all_together_what_fits_all() {
-        let store = store().await;
+    /// A filter, and whether it leaves the capture with a number.
+    type Case = (Filter, fn(u64) -> bool);
+
+    fn filters_of_captures() -> [Case; 6] {
         let none = Filter::default;
-        let cases: [(Filter, fn(u64) -> bool); 10] = [
+        [
             (
                 Filter {
                     devices: Some(vec!["d1".into(), "d9".into()]),
@@ -337,6 +342,12 @@ mod tests {
                 },
                 |n| n >= 50,
             ),
+        ]
+    }
+
+    fn filters_of_times() -> [Case; 4] {
+        let none = Filter::default;
+        [
             (
                 Filter {
                     pinned: Some(false),
@@ -365,7 +376,14 @@ mod tests {
                 },
                 |_| false,
             ),
-        ];
+        ]
+    }
+
+    #[tokio::test]
+    async fn each_filter_leaves_what_fits_and_all_together_what_fits_all() {
+        let store = store().await;
+        let none = Filter::default;
+        let cases = filters_of_captures().into_iter().chain(filters_of_times());
         let order = Order {
             by: By::Created,
             is_ascending: true,
