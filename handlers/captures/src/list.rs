@@ -92,8 +92,11 @@ members! {
         job_id: Option<String> = optional(id()),
         /// Those with this in their name or id, whatever the case.
         text: Option<String> = optional(text(1..=TEXT_CHARS_MAX)),
+        /// What was recorded.
         kind: Option<Kind> = optional(KINDS.shape()),
+        /// How far they are.
         status: Option<Status> = optional(STATES.shape()),
+        /// Whether they are pinned.
         pinned: Option<bool> = optional(flag()),
         /// Those not older than this: a day, or a second of it in UTC.
         since: Option<String> = optional(like::since()),

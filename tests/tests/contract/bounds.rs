@@ -68,10 +68,13 @@ const OTHERWISE: &[(&str, &[&str], How, &str)] = &[
     ),
     (
         "captures.start_*",
+        &["trigger.pattern*", "trigger.level*", "trigger.protocol"],
+        How::Read,
+        "one condition, whole",
+    ),
+    (
+        "captures.start_*",
         &[
-            "trigger.pattern*",
-            "trigger.level*",
-            "trigger.protocol",
             "trigger.scl*",
             "trigger.sda*",
             "trigger.address*",
@@ -81,8 +84,8 @@ const OTHERWISE: &[(&str, &[&str], How, &str)] = &[
             "trigger.baudrate",
             "trigger.parity",
         ],
-        How::Read,
-        "one condition, whole",
+        How::Beyond,
+        "what the protocol takes beside it",
     ),
     (
         "captures.start_dual",

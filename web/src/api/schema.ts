@@ -61,8 +61,10 @@ export type CapturesAssertions = { errors: number; failed: number; passed: numbe
 export type CapturesCapture = { channels: readonly (CapturesChannel)[]; created_at: string; device_id: string; error?: string; finished_at?: string; id: string; job?: CapturesCaptureJob; kind: "scope" | "logic" | "i2c" | "dual" | "measure"; name?: string; pinned: boolean; status: "pending" | "armed" | "running" | "done" | "failed" | "timed_out" | "cancelled"; trigger?: CapturesTrigger; trigger_sample: number | null };
 /** Firmware of the target. */
 export type CapturesCaptureFirmware = { build?: string; name: string; sha256: string };
+/** Samples that were lost. */
+export type CapturesCaptureGap = { from: number; to: number };
 /** A capture and what is kept with it, without its samples. */
-export type CapturesCaptureInFull = { channels: readonly (CapturesChannel)[]; created_at: string; device_id: string; error?: string; finished_at?: string; id: string; job?: CapturesCaptureJob; kind: "scope" | "logic" | "i2c" | "dual" | "measure"; markers: readonly (CapturesCaptureMarker)[]; name?: string; pinned: boolean; setup?: CapturesCaptureSetup; status: "pending" | "armed" | "running" | "done" | "failed" | "timed_out" | "cancelled"; trigger?: CapturesTrigger; trigger_sample: number | null };
+export type CapturesCaptureInFull = { channels: readonly (CapturesChannel)[]; created_at: string; device_id: string; error?: string; finished_at?: string; gaps?: readonly (CapturesCaptureGap)[]; id: string; job?: CapturesCaptureJob; kind: "scope" | "logic" | "i2c" | "dual" | "measure"; markers: readonly (CapturesCaptureMarker)[]; name?: string; pinned: boolean; setup?: CapturesCaptureSetup; status: "pending" | "armed" | "running" | "done" | "failed" | "timed_out" | "cancelled"; trigger?: CapturesTrigger; trigger_sample: number | null };
 /** The job that recorded a capture, and what of it. */
 export type CapturesCaptureJob = { attempt?: number; id: string; run?: string; step?: string };
 /** A place in a capture, and what is there. */
@@ -74,7 +76,7 @@ export type CapturesCaptureSearchResult = { from: number; text: string; to: numb
 /** What a capture was made with. */
 export type CapturesCaptureSetup = { firmware?: CapturesCaptureFirmware; holder?: string; wiring?: Readonly<Record<string, unknown>> };
 /** A capture with a page of its samples. */
-export type CapturesCaptureWithFrames = { channels: readonly (CapturesChannel)[]; created_at: string; decoded?: CapturesDecoded; decoded_truncated?: boolean; device_id: string; error?: string; finished_at?: string; frames?: readonly (CapturesFrame)[]; id: string; job?: CapturesCaptureJob; kind: "scope" | "logic" | "i2c" | "dual" | "measure"; markers: readonly (CapturesCaptureMarker)[]; name?: string; next_seq?: number; pinned: boolean; setup?: CapturesCaptureSetup; status: "pending" | "armed" | "running" | "done" | "failed" | "timed_out" | "cancelled"; trigger?: CapturesTrigger; trigger_sample: number | null };
+export type CapturesCaptureWithFrames = { channels: readonly (CapturesChannel)[]; created_at: string; decoded?: CapturesDecoded; decoded_truncated?: boolean; device_id: string; error?: string; finished_at?: string; frames?: readonly (CapturesFrame)[]; gaps?: readonly (CapturesCaptureGap)[]; id: string; job?: CapturesCaptureJob; kind: "scope" | "logic" | "i2c" | "dual" | "measure"; markers: readonly (CapturesCaptureMarker)[]; name?: string; next_seq?: number; pinned: boolean; setup?: CapturesCaptureSetup; status: "pending" | "armed" | "running" | "done" | "failed" | "timed_out" | "cancelled"; trigger?: CapturesTrigger; trigger_sample: number | null };
 /** What was found in many captures. */
 export type CapturesCapturesSearch = { captures: readonly (CapturesCapturesSearchResult)[]; next_cursor?: string; searched: number; skipped: number };
 /** A capture in which something is found. */
@@ -82,7 +84,7 @@ export type CapturesCapturesSearchResult = { created_at: string; device_id: stri
 /** What one input gave. */
 export type CapturesChannel = { bits: number; full_scale: number; id: number; label?: string; name: string; offset: number; sample_rate_hz: number; samples: number; type: "analog" | "digital"; unit: string };
 /** How many events there are, from afar. */
-export type CapturesDecodeSummary = { classes: Readonly<Record<string, readonly (number)[]>>; from: number; stretches: number; to: number };
+export type CapturesDecodeSummary = { classes: Readonly<Record<string, readonly (number)[]>>; from: number; gaps?: readonly (CapturesCaptureGap)[]; stretches: number; to: number };
 /** What went over the bus. */
 export type CapturesDecoded = { i2c: readonly (CapturesEvent)[] };
 /** A digital channel. Pulses and periods count when both of their edges are in the range. */
@@ -122,11 +124,11 @@ export type CapturesStarted = { capture_id: string; status: "pending" | "armed" 
 /** One channel. Stretches behind its end are left out. */
 export type CapturesTileLane = { channel: number; max?: readonly (number)[]; min?: readonly (number)[]; states?: readonly (number)[] };
 /** Channels in stretches. */
-export type CapturesTiles = { index: number; lanes: readonly (CapturesTileLane)[]; level: number; stretches: number };
+export type CapturesTiles = { gaps?: readonly (CapturesCaptureGap)[]; index: number; lanes: readonly (CapturesTileLane)[]; level: number; stretches: number };
 /** What times have in common, in seconds. */
 export type CapturesTimes = { count: number; max: number; mean: number; min: number; p50: number; p99: number };
 /** Whether the trigger came. */
-export type CapturesTrigger = { fired: boolean; index: number | null; pre_samples?: number };
+export type CapturesTrigger = { fired: boolean; found_after?: number; index: number | null; pre_samples?: number };
 /** What became of a command. */
 export type CloudAnswer = { data?: unknown; device_id: string; error?: string; request_id: string; status: "ok" | "error" };
 /** What became of the lease. */
@@ -153,6 +155,12 @@ export type DevicesFlashes = { flashes: readonly (DevicesFlash)[] };
 export type DevicesInfo = { bytes: number; format: "elf" | "hex" | "bin" | "uf2"; parts: readonly (DevicesPart)[]; target: DevicesTarget | null };
 /** The data for one family of chips. */
 export type DevicesPart = { bytes: number; family: string | null; ranges: readonly (DevicesRange)[] };
+/** The lease of a person. */
+export type DevicesPersonsLease = { expires_at: string; holder: string };
+/** What became of a lease. */
+export type DevicesPersonsLeaseEnd = { expires_at?: string | null; holder?: string | null; released: boolean; safe?: boolean };
+/** What one rail gave: columns of equal length. */
+export type DevicesRailTelemetry = { at_ms: readonly (number)[]; mv: readonly (number)[]; rail: number; ua: readonly (number)[]; ua_max: readonly (number)[] };
 /** Where bytes of firmware are. */
 export type DevicesRange = { address: number; bytes: number; crc32: string };
 /** A device that was registered. */
@@ -161,6 +169,8 @@ export type DevicesRegisteredDevice = { board: string; capabilities: Readonly<Re
 export type DevicesSkipped = { bytes: number; family: string };
 /** What flashing would do to a chip. */
 export type DevicesTarget = { bytes: number; chip: string; erased: readonly (DevicesErased)[]; ranges: readonly (DevicesRange)[]; skipped: readonly (DevicesSkipped)[] };
+/** What the rails of a target gave. */
+export type DevicesTelemetry = { interval_ms: number; rails: readonly (DevicesRailTelemetry)[] };
 /** The wiring of a device. */
 export type DevicesWiring = { defaults: Readonly<Record<string, unknown>>; profile: Readonly<Record<string, unknown>>; stored: boolean; warnings: readonly (string)[] };
 /** A file that a run made. */
@@ -241,6 +251,16 @@ export type JobsAttempt = { assigned_at: string; code: string | null; device: st
 export type JobsBlocked = { detail: string | null; device: string; obstacle: "misfit" | "quarantined" | "offline" | "busy" | "held" | "free"; until: string | null };
 /** A run of a build. */
 export type JobsBuild = { id: string; status: "waiting" | "running" | "passed" | "failed" | "broken" | "cancelled" | "timed_out" | "skipped"; targets: readonly (string)[] };
+/** How a case went on a device. */
+export type JobsCaseDevice = { broken: number; device: string; failed: number; name: string | null; passed: number };
+/** How cases went. */
+export type JobsCaseHistories = { all: number; cases: readonly (JobsCaseHistory)[]; is_cut: boolean };
+/** How a case went. */
+export type JobsCaseHistory = { broken: number; devices: readonly (JobsCaseDevice)[]; failed: number; first_bad: JobsCaseJob | null; flaky_rate: number | null; name: string | null; passed: number; run: string; runs: readonly (JobsCaseRun)[]; skipped: number };
+/** A job. */
+export type JobsCaseJob = { commit: string | null; job: string; name: string | null; ref: string | null };
+/** One run of a case. */
+export type JobsCaseRun = { commit: string | null; created_at: string; device: string | null; job: string; outcome: "passed" | "failed" | "broken" | "skipped" };
 /** A job. */
 export type JobsJob = { archive: JobsArchive | null; attempts?: readonly (JobsAttempt)[]; captures?: readonly (JobsJobCapture)[]; commit: string | null; created_at: string; ended_because: "completed" | "cancelled" | "queue_timeout" | "timeout" | "device_lost" | "no_matching_device" | "definition_error" | "infra_error" | null; finished_at: string | null; id: string; measurements?: readonly (JobsMeasurement)[]; message: string; name: string | null; ref: string | null; retry_of: string | null; runs?: readonly (JobsRun)[]; started_at: string | null; state: "queued" | "assigned" | "running" | "stopping" | "finished"; status: "new" | "in_progress" | "stopping" | "done" | "failed" | "timed_out"; user: string; verdict: "pending" | "success" | "failure" };
 /** A capture that a job made. */
@@ -306,7 +326,7 @@ export type WebhooksWebhooks = { webhooks: readonly (WebhooksRecord)[] };
 /** Every endpoint: what it takes and what it answers. */
 export interface Operations {
   /** Start an I²C analyzer capture */
-  "POST /analyzer/captures/start": { path: {}; query: {}; body: { device_id: string; name?: string | null; pre_samples?: number | null; sample_rate_mhz: number; samples: number; scl: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14"; sda: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14"; trigger?: { channel?: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14" | null; edge?: "rising" | "falling" | "high" | "low" | null; level?: { channel: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14"; for_ns: number; level: "high" | "low" } | null; pattern?: readonly ({ channel: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14"; level: "high" | "low" })[] | null; pulse?: { channel: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14"; level: "high" | "low"; longer_than_ns?: number | null; shorter_than_ns?: number | null } | null; timeout_ms?: number | null } | null; voltage_mv?: 1800 | 3300 | null }; answer: CapturesStarted };
+  "POST /analyzer/captures/start": { path: {}; query: {}; body: { device_id: string; name?: string | null; pre_samples?: number | null; sample_rate_mhz: number; samples: number; scl: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14"; sda: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14"; trigger?: { address?: number | string | null; baudrate?: number | null; bytes?: string | null; channel?: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14" | null; direction?: "read" | "write" | null; edge?: "rising" | "falling" | "high" | "low" | null; level?: { channel: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14"; for_ns: number; level: "high" | "low" } | null; parity?: "none" | "odd" | "even" | null; pattern?: readonly ({ channel: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14"; level: "high" | "low" })[] | null; protocol?: "i2c" | "uart" | null; pulse?: { channel: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14"; level: "high" | "low"; longer_than_ns?: number | null; shorter_than_ns?: number | null } | null; rx?: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14" | null; scl?: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14" | null; sda?: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14" | null; timeout_ms?: number | null } | null; voltage_mv?: 1800 | 3300 | null }; answer: CapturesStarted };
   /** Renew a session */
   "POST /auth/guest/refresh": { path: {}; query: {}; body: { refresh_token: string }; answer: AuthRenewed };
   /** Set your own password */
@@ -314,7 +334,7 @@ export interface Operations {
   /** Show what the credential stands for */
   "GET /auth/session": { path: {}; query: {}; body: undefined; answer: AuthIdentity };
   /** Sign in with a password or a one-time code */
-  "POST /auth/session": { path: {}; query: {}; body: { keep?: boolean | null; login: string; password: string } | { code: string; keep?: boolean | null }; answer: AuthSession };
+  "POST /auth/session": { path: {}; query: {}; body: { keep?: boolean | null; login: string; password: string; remember?: boolean | null } | { code: string; keep?: boolean | null; remember?: boolean | null }; answer: AuthSession };
   /** Sign out, or end a session token */
   "DELETE /auth/session": { path: {}; query: {}; body: undefined; answer: undefined };
   /** The page on which people sign in */
@@ -338,7 +358,7 @@ export interface Operations {
   /** Download a file of a build */
   "GET /bench/builds/{job}/packs/{pack}/artifacts/{name}": { path: { job: string; pack: string; name: string }; query: {}; body: undefined; answer: undefined };
   /** List devices */
-  "GET /bench/devices": { path: {}; query: {}; body: undefined; answer: DevicesDevices };
+  "GET /bench/devices": { path: {}; query: { text?: string; online?: boolean }; body: undefined; answer: DevicesDevices };
   /** Register a pod that dials in */
   "POST /bench/devices": { path: {}; query: {}; body: { name: string; parameters?: Readonly<Record<string, unknown>> | null; public_key: string }; answer: DevicesRegisteredDevice };
   /** Admit a device again that was removed or is in quarantine */
@@ -363,12 +383,18 @@ export interface Operations {
   "POST /bench/devices/{id}/flash/{flash_id}/cancel": { path: { id: string; flash_id: string }; query: {}; body: undefined; answer: DevicesFlash };
   /** List firmware that can be flashed */
   "GET /bench/devices/{id}/flashable-artifacts": { path: { id: string }; query: { limit?: number }; body: undefined; answer: BuildsArtifacts };
+  /** Take a device, or keep it, as who is signed in */
+  "POST /bench/devices/{id}/lease": { path: { id: string }; query: {}; body: { override?: boolean | null; queue?: boolean | null; ttl_seconds?: number | null }; answer: DevicesPersonsLease };
+  /** Give a device back, or end somebody's lease */
+  "DELETE /bench/devices/{id}/lease": { path: { id: string }; query: { holder?: string }; body: undefined; answer: DevicesPersonsLeaseEnd };
   /** Progress of the update of a pod */
   "GET /bench/devices/{id}/ota": { path: { id: string }; query: {}; body: undefined; answer: UpdatesUpdate };
   /** Update the firmware of a pod */
   "POST /bench/devices/{id}/ota": { path: { id: string }; query: {}; body: { artifact: { artifact?: string | null; artifact_name?: string | null; build?: string | null; job_id?: string | null; pack_id?: string | null; ref?: string | null; repo?: string | null }; sha256?: string | null; signature?: string | null; version?: string | null }; answer: UpdatesUpdate };
   /** Give the update of a pod up */
   "POST /bench/devices/{id}/ota/abort": { path: { id: string }; query: {}; body: undefined; answer: UpdatesUpdate };
+  /** What the rails gave in the last hour */
+  "GET /bench/devices/{id}/telemetry": { path: { id: string }; query: { from?: number; points?: number }; body: undefined; answer: DevicesTelemetry };
   /** Live UART of a device */
   "GET /bench/devices/{id}/uart/ws": { path: { id: string }; query: { rx?: number; tx?: number; baud?: number; after?: number; token?: string; lease?: string }; body: undefined; answer: undefined };
   /** Store the wiring profile of a device */
@@ -396,7 +422,7 @@ export interface Operations {
   /** Download the samples of a recording */
   "GET /bench/waveforms/{id}/recording": { path: { id: string }; query: {}; body: undefined; answer: undefined };
   /** Start a simultaneous ADC and logic-analyzer capture */
-  "POST /capture/start": { path: {}; query: {}; body: { adc_rate_mhz: number; adc_samples: number; device_id: string; la_rate_mhz: number; la_samples: number; name?: string | null; pre_samples?: number | null; trigger?: { channel?: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14" | null; edge?: "rising" | "falling" | "high" | "low" | null; level?: { channel: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14"; for_ns: number; level: "high" | "low" } | null; pattern?: readonly ({ channel: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14"; level: "high" | "low" })[] | null; pulse?: { channel: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14"; level: "high" | "low"; longer_than_ns?: number | null; shorter_than_ns?: number | null } | null; timeout_ms?: number | null } | null }; answer: CapturesStarted };
+  "POST /capture/start": { path: {}; query: {}; body: { adc_rate_mhz: number; adc_samples: number; device_id: string; la_rate_mhz: number; la_samples: number; name?: string | null; pre_samples?: number | null; trigger?: { address?: number | string | null; baudrate?: number | null; bytes?: string | null; channel?: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14" | null; direction?: "read" | "write" | null; edge?: "rising" | "falling" | "high" | "low" | null; level?: { channel: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14"; for_ns: number; level: "high" | "low" } | null; parity?: "none" | "odd" | "even" | null; pattern?: readonly ({ channel: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14"; level: "high" | "low" })[] | null; protocol?: "i2c" | "uart" | null; pulse?: { channel: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14"; level: "high" | "low"; longer_than_ns?: number | null; shorter_than_ns?: number | null } | null; rx?: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14" | null; scl?: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14" | null; sda?: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14" | null; timeout_ms?: number | null } | null }; answer: CapturesStarted };
   /** A capture with its frames */
   "GET /capture/{id}": { path: { id: string }; query: { from_seq?: number; max_bytes?: number; frames?: "all" | "none" }; body: undefined; answer: CapturesCaptureWithFrames };
   /** Name, label, mark or pin a capture */
@@ -412,7 +438,7 @@ export interface Operations {
   /** Find an edge in a capture */
   "GET /capture/{id}/edges": { path: { id: string }; query: { channel: string; at: number; direction?: "next" | "previous"; edge?: "rising" | "falling" | "either" }; body: undefined; answer: CapturesEdgeFound };
   /** A capture as a file */
-  "GET /capture/{id}/export": { path: { id: string }; query: { format: "vcd" | "fst" | "sr" | "csv" | "wav" | "bin"; content?: "logic" | "analog" | "both"; channels?: string; from?: number; to?: number }; body: undefined; answer: undefined };
+  "GET /capture/{id}/export": { path: { id: string }; query: { format: "vcd" | "fst" | "sr" | "csv" | "wav" | "bin" | "arrow" | "parquet"; content?: "logic" | "analog" | "both"; channels?: string; from?: number; to?: number }; body: undefined; answer: undefined };
   /** Measure a channel of a capture */
   "GET /capture/{id}/measure": { path: { id: string }; query: { channel: string; from?: number; to?: number }; body: undefined; answer: CapturesMeasured };
   /** A channel of a capture from afar */
@@ -423,8 +449,8 @@ export interface Operations {
   "GET /capture/{id}/spectrum": { path: { id: string }; query: { channel: string; from?: number; to?: number; window?: "rectangular" | "hann" | "hamming" | "blackman-harris" | "flattop"; points?: number }; body: undefined; answer: CapturesSpectrum };
   /** Channels of a capture in aligned stretches */
   "GET /capture/{id}/tiles": { path: { id: string }; query: { level: number; index: number; tiles?: number; channels?: string }; body: undefined; answer: CapturesTiles };
-  /** List captures, newest first */
-  "GET /captures": { path: {}; query: { device_id?: string; cursor?: string; limit?: number }; body: undefined; answer: CapturesListed };
+  /** List captures */
+  "GET /captures": { path: {}; query: { device_id?: string; job_id?: string; text?: string; kind?: "scope" | "logic" | "i2c" | "dual" | "measure"; status?: "pending" | "armed" | "running" | "done" | "failed" | "timed_out" | "cancelled"; pinned?: boolean; since?: string; sort?: "created" | "size" | "samples"; order?: "desc" | "asc"; cursor?: string; limit?: number }; body: undefined; answer: CapturesListed };
   /** Import a recording */
   "POST /captures/import": { path: {}; query: { name?: string; device_id?: string; rate?: number; channels?: string }; body: undefined; answer: CapturesImportedCapture };
   /** Search in many captures, newest first */
@@ -499,6 +525,8 @@ export interface Operations {
   "POST /emi/runs/{id}/stop": { path: { id: string }; query: {}; body: undefined; answer: EmiStopping };
   /** Send a board */
   "PUT /emi/uploads/{key}": { path: { key: string }; query: { expires: number; signature: string }; body: undefined; answer: EmiReceived };
+  /** What happens in the organisation, as it happens */
+  "GET /events": { path: {}; query: { after?: string; seconds?: number }; body: undefined; answer: undefined };
   /** Exchange a CI run's id-token for a session token */
   "POST /github/oidc/token": { path: {}; query: {}; body: { token: string }; answer: AuthExchanged };
   /** List trust rules for CI */
@@ -510,7 +538,9 @@ export interface Operations {
   /** Remove a trust rule */
   "DELETE /github/trust/{id}": { path: { id: string }; query: {}; body: undefined; answer: undefined };
   /** List jobs, newest first */
-  "GET /jobs": { path: {}; query: { state?: "queued" | "assigned" | "running" | "stopping" | "finished"; name?: string; ref?: string; cursor?: string; limit?: number }; body: undefined; answer: JobsJobs };
+  "GET /jobs": { path: {}; query: { state?: "queued" | "assigned" | "running" | "stopping" | "finished"; verdict?: "pending" | "success" | "failure"; name?: string; ref?: string; text?: string; since?: string; cursor?: string; limit?: number }; body: undefined; answer: JobsJobs };
+  /** How test cases went in the last jobs */
+  "GET /jobs/cases": { path: {}; query: { name?: string; ref?: string; since?: string; text?: string; limit?: number }; body: undefined; answer: JobsCaseHistories };
   /** The JSON Schema of pipelines */
   "GET /jobs/schema.json": { path: {}; query: {}; body: undefined; answer: undefined };
   /** Submit a job */
@@ -552,7 +582,7 @@ export interface Operations {
   /** Revoke an API key */
   "DELETE /keys/{kid}": { path: { kid: string }; query: {}; body: undefined; answer: undefined };
   /** Start a logic-analyzer capture */
-  "POST /la/captures/start": { path: {}; query: {}; body: { channels?: readonly (number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14")[] | null; device_id: string; name?: string | null; pre_samples?: number | null; sample_rate_mhz: number; samples: number; trigger?: { channel?: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14" | null; edge?: "rising" | "falling" | "high" | "low" | null; level?: { channel: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14"; for_ns: number; level: "high" | "low" } | null; pattern?: readonly ({ channel: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14"; level: "high" | "low" })[] | null; pulse?: { channel: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14"; level: "high" | "low"; longer_than_ns?: number | null; shorter_than_ns?: number | null } | null; timeout_ms?: number | null } | null; voltage_mv?: 1800 | 3300 | null }; answer: CapturesStarted };
+  "POST /la/captures/start": { path: {}; query: {}; body: { channels?: readonly (number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14")[] | null; device_id: string; name?: string | null; pre_samples?: number | null; sample_rate_mhz: number; samples: number; trigger?: { address?: number | string | null; baudrate?: number | null; bytes?: string | null; channel?: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14" | null; direction?: "read" | "write" | null; edge?: "rising" | "falling" | "high" | "low" | null; level?: { channel: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14"; for_ns: number; level: "high" | "low" } | null; parity?: "none" | "odd" | "even" | null; pattern?: readonly ({ channel: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14"; level: "high" | "low" })[] | null; protocol?: "i2c" | "uart" | null; pulse?: { channel: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14"; level: "high" | "low"; longer_than_ns?: number | null; shorter_than_ns?: number | null } | null; rx?: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14" | null; scl?: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14" | null; sda?: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14" | null; timeout_ms?: number | null } | null; voltage_mv?: 1800 | 3300 | null }; answer: CapturesStarted };
   /** Whether boards are analysed here */
   "GET /local/status": { path: {}; query: {}; body: undefined; answer: EmiLocalStatus };
   /** List what jobs measured, the newest job's first */
@@ -580,9 +610,9 @@ export interface Operations {
   /** Go back to a plugin's version before */
   "POST /plugins/{id}/rollback": { path: { id: string }; query: {}; body: undefined; answer: PluginsNotes };
   /** Start an ADC capture */
-  "POST /scope/captures/start": { path: {}; query: {}; body: { device_id: string; name?: string | null; pre_samples?: number | null; sample_rate_mhz?: number | null; samples?: number | null; source?: "ext" | "cal1" | "cal2" | "current_in" | null; trigger?: { channel?: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14" | null; edge?: "rising" | "falling" | "high" | "low" | null; level?: { channel: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14"; for_ns: number; level: "high" | "low" } | null; pattern?: readonly ({ channel: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14"; level: "high" | "low" })[] | null; pulse?: { channel: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14"; level: "high" | "low"; longer_than_ns?: number | null; shorter_than_ns?: number | null } | null; timeout_ms?: number | null } | null }; answer: CapturesStarted };
+  "POST /scope/captures/start": { path: {}; query: {}; body: { device_id: string; name?: string | null; pre_samples?: number | null; sample_rate_mhz?: number | null; samples?: number | null; source?: "ext" | "cal1" | "cal2" | "current_in" | null; trigger?: { address?: number | string | null; baudrate?: number | null; bytes?: string | null; channel?: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14" | null; direction?: "read" | "write" | null; edge?: "rising" | "falling" | "high" | "low" | null; level?: { channel: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14"; for_ns: number; level: "high" | "low" } | null; parity?: "none" | "odd" | "even" | null; pattern?: readonly ({ channel: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14"; level: "high" | "low" })[] | null; protocol?: "i2c" | "uart" | null; pulse?: { channel: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14"; level: "high" | "low"; longer_than_ns?: number | null; shorter_than_ns?: number | null } | null; rx?: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14" | null; scl?: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14" | null; sda?: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14" | null; timeout_ms?: number | null } | null }; answer: CapturesStarted };
   /** Start a capture of the answer to a stimulus */
-  "POST /scope/measure/start": { path: {}; query: {}; body: { device_id: string; name?: string | null; pre_samples?: number | null; sample_rate_mhz: number; samples: number; settle_ms?: number | null; stimulus: { generate: { amplitude: number; freq: number; offset: number; waveform: "sine" | "square" | "sawtooth" } } | { waveform_id: string } | { bits?: 8 | 16 | null; full_scale_v?: number | null; sample_rate_hz: number; samples_b64: string }; trigger?: { channel?: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14" | null; edge?: "rising" | "falling" | "high" | "low" | null; level?: { channel: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14"; for_ns: number; level: "high" | "low" } | null; pattern?: readonly ({ channel: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14"; level: "high" | "low" })[] | null; pulse?: { channel: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14"; level: "high" | "low"; longer_than_ns?: number | null; shorter_than_ns?: number | null } | null; timeout_ms?: number | null } | null }; answer: CapturesStarted };
+  "POST /scope/measure/start": { path: {}; query: {}; body: { device_id: string; name?: string | null; pre_samples?: number | null; sample_rate_mhz: number; samples: number; settle_ms?: number | null; stimulus: { generate: { amplitude: number; freq: number; offset: number; waveform: "sine" | "square" | "sawtooth" } } | { waveform_id: string } | { bits?: 8 | 16 | null; full_scale_v?: number | null; sample_rate_hz: number; samples_b64: string }; trigger?: { address?: number | string | null; baudrate?: number | null; bytes?: string | null; channel?: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14" | null; direction?: "read" | "write" | null; edge?: "rising" | "falling" | "high" | "low" | null; level?: { channel: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14"; for_ns: number; level: "high" | "low" } | null; parity?: "none" | "odd" | "even" | null; pattern?: readonly ({ channel: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14"; level: "high" | "low" })[] | null; protocol?: "i2c" | "uart" | null; pulse?: { channel: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14"; level: "high" | "low"; longer_than_ns?: number | null; shorter_than_ns?: number | null } | null; rx?: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14" | null; scl?: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14" | null; sda?: number | "LA1" | "LA2" | "LA3" | "LA4" | "LA5" | "LA6" | "LA7" | "LA8" | "LA9" | "LA10" | "LA11" | "LA12" | "LA13" | "LA14" | null; timeout_ms?: number | null } | null }; answer: CapturesStarted };
   /** List secrets */
   "GET /secrets": { path: {}; query: {}; body: undefined; answer: SecretsSecrets };
   /** Write a secret */
