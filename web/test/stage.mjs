@@ -12,6 +12,9 @@ const here = dirname(fileURLToPath(import.meta.url));
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
+/** How pages are looked at: two ways that have both colour schemes and both widths, or with LOOKS=all each of the four. */
+export const looks = process.env.LOOKS === "all" ? [["light", 1400], ["light", 390], ["dark", 1400], ["dark", 390]] : [["light", 1400], ["dark", 390]];
+
 /** The server that is tested. */
 export const SERVER = process.env.SERVER ?? join(here, "../../target/release/hostd");
 /** The firmware of the simulated target, which comes with the source. */

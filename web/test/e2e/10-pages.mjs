@@ -2,7 +2,7 @@
 // in every state that it can be in.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { capture, findings, open, screenshot, stage } from "../stage.mjs";
+import { capture, findings, looks, open, screenshot, stage } from "../stage.mjs";
 
 /** Name, address, what the page reads first, the heading it has. */
 const pages = () => [
@@ -29,8 +29,7 @@ test("a capture to look at", async () => {
   stage.capture = await capture("boot");
 });
 
-for (const colorScheme of ["light", "dark"])
-  for (const width of [1400, 390])
+for (const [colorScheme, width] of looks)
     test(`no finding of axe, ${colorScheme}, ${width} px`, async () => {
       for (const [name, path] of pages()) {
         const { page, silent } = await open(path, { colorScheme, viewport: { width, height: width < 640 ? 844 : 900 } });

@@ -1,7 +1,7 @@
 // A job of the demo bench, seen from all sides: its timeline, cases, artifacts, measurements; and a pipeline that is written here.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { api, findings, open, screenshot, stage } from "../stage.mjs";
+import { api, findings, looks, open, screenshot, stage } from "../stage.mjs";
 
 const PIPELINE = `version: 1
 name: seen from all sides
@@ -102,8 +102,7 @@ test("measurements are narrowed by the address", async () => {
   await silent();
 });
 
-for (const colorScheme of ["light", "dark"])
-  for (const width of [1400, 390])
+for (const [colorScheme, width] of looks)
     test(`pages of jobs: no finding of axe, ${colorScheme}, ${width} px`, async () => {
       for (const [name, path] of [["submit", "/jobs/submit"], ["submit-sources", "/jobs/submit?with=sources"], ["measurements", "/measurements"], ["measurement", "/measurements?name=clock+low"], ["timeline", `/jobs/${job}/timeline`], ["cases", `/jobs/${job}?view=cases`], ["measured", `/jobs/${job}?view=measured`]]) {
         const { page, silent } = await open(path, { colorScheme, viewport: { width, height: width < 640 ? 844 : 900 } });
