@@ -3,7 +3,7 @@
 //! A segment consists of blocks of about a million samples. What a block has of a channel is the
 //! level before its first sample, and where the channel toggles: as varint distances, as a bit plane
 //! if it toggles all the time, or nothing if it never does. Blocks are packed with zstd, a few of
-//! them together where there is little in each: [`pack`]. That is about ten times smaller than
+//! them together where there is little in each: `pack.rs`. That is about ten times smaller than
 //! `.sr`, and decoders read it faster than raw samples, since nothing between two edges has to be
 //! looked at. The index says how often each channel toggles in each block, so that look-ups
 //! ([`Line`]) pass over blocks in which it rests. Older files have blocks that are packed one by one.
