@@ -2,8 +2,8 @@
 //! administrator, who names the holder instead of the lease.
 
 use guest::{
-    ApiError, JSON_BODY_BYTES_MAX, Openapi, Refusal, Request, Response, Route, Time, flag, leases,
-    members, text,
+    ApiError, HOLDER_CHARS_MAX, JSON_BODY_BYTES_MAX, LeaseEnd, Openapi, Refusal, Request, Response,
+    Route, flag, leases, members, text,
 };
 use leases::Released;
 use schemars::JsonSchema;
@@ -11,9 +11,6 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::{device, lease};
-
-/// How much of a label others see, in characters.
-const HOLDER_CHARS_MAX: usize = 40;
 
 pub(crate) const ROUTE: Route = Route {
     name: "cloud.lease_release",
@@ -25,11 +22,8 @@ pub(crate) const ROUTE: Route = Route {
     summary: "Give a device back",
     openapi: Openapi::of(|operation| {
         let example = Ended {
-            released: true,
             device: "bench-1",
-            safe: Some(true),
-            holder: None,
-            expires_at: None,
+            end: LeaseEnd::from(&Released::Safe),
         };
         device::describe(operation);
         operation
@@ -66,21 +60,9 @@ members! {
 /// What became of the lease.
 #[derive(Serialize, JsonSchema)]
 struct Ended<'a> {
-    /// false: another lease holds the device, and goes on.
-    released: bool,
     device: &'a str,
-    /// With `released`: the pod has acknowledged the safe state. While it has not, nobody gets the
-    /// device.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    safe: Option<bool>,
-    /// Without `released`: who holds the device.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-null" = true))]
-    holder: Option<Option<&'a str>>,
-    /// Without `released`: until when, if it is not renewed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<Time>", extend("x-null" = true))]
-    expires_at: Option<Option<&'a str>>,
+    #[serde(flatten)]
+    end: LeaseEnd<'a>,
 }
 
 #[derive(Debug, PartialEq)]
@@ -103,19 +85,8 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
 }
 
 fn reply(device: &str, released: &Released) -> Response {
-    let (safe, other) = match released {
-        Released::Safe => (Some(true), None),
-        Released::MakingSafe => (Some(false), None),
-        Released::Other(busy) => (None, Some(busy)),
-    };
-    let ended = Ended {
-        released: other.is_none(),
-        device,
-        safe,
-        holder: other.map(|busy| busy.holder.as_deref()),
-        expires_at: other.map(|busy| busy.expires_at.as_deref()),
-    };
-    Response::json(200, &ended)
+    let end = LeaseEnd::from(released);
+    Response::json(200, &Ended { device, end })
 }
 
 fn parse(request: &Request) -> Result<Ask, ApiError> {

@@ -2,14 +2,11 @@
 //! administrator, who names its holder.
 
 use guest::leases::{self, Released};
-use guest::{ApiError, Openapi, Refusal, Request, Response, Route, Time, members, text};
-use schemars::JsonSchema;
-use serde::Serialize;
+use guest::{
+    ApiError, HOLDER_CHARS_MAX, LeaseEnd, Openapi, Refusal, Request, Response, Route, members, text,
+};
 
 use crate::{device, lease_take};
-
-/// How much of a label others see, in characters.
-const HOLDER_CHARS_MAX: usize = 40;
 
 pub(crate) const ROUTE: Route = Route {
     name: "devices.lease_end",
@@ -20,12 +17,6 @@ pub(crate) const ROUTE: Route = Route {
     body_limit: 0,
     summary: "Give a device back, or end somebody's lease",
     openapi: Openapi::of(|operation| {
-        let example = Record {
-            released: true,
-            safe: Some(true),
-            holder: None,
-            expires_at: None,
-        };
         operation
             .refusals(&[Refusal::LeaseHeld, Refusal::Forbidden])
             .path(device::ID.0, device::ID.1)
@@ -33,7 +24,7 @@ pub(crate) const ROUTE: Route = Route {
             .reply(
                 200,
                 "The lease is over: by this, or before. Or `released` is false: it is not the one that holds the device.",
-                &example,
+                &LeaseEnd::from(&Released::Safe),
             );
     }),
     handle,
@@ -45,25 +36,6 @@ members! {
         /// For administrators: the label of the holder whose lease ends. 409 when somebody else holds the device by now.
         holder: Option<String> = optional(text(1..=HOLDER_CHARS_MAX)),
     }
-}
-
-/// What became of a lease.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "PersonsLeaseEnd")]
-struct Record<'a> {
-    /// false: another lease holds the device, and goes on.
-    released: bool,
-    /// With `released`: the pod has acknowledged the safe state. While it has not, nobody gets the device.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    safe: Option<bool>,
-    /// Without `released`: who holds the device.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-null" = true))]
-    holder: Option<Option<&'a str>>,
-    /// Without `released`: until when, if it is not renewed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<Time>", extend("x-null" = true))]
-    expires_at: Option<Option<&'a str>>,
 }
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
@@ -79,18 +51,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
 }
 
 fn reply(released: &Released) -> Response {
-    let (safe, other) = match released {
-        Released::Safe => (Some(true), None),
-        Released::MakingSafe => (Some(false), None),
-        Released::Other(busy) => (None, Some(busy)),
-    };
-    let record = Record {
-        released: other.is_none(),
-        safe,
-        holder: other.map(|busy| busy.holder.as_deref()),
-        expires_at: other.map(|busy| busy.expires_at.as_deref()),
-    };
-    Response::json(200, &record)
+    Response::json(200, &LeaseEnd::from(released))
 }
 
 fn parse(request: &Request) -> Result<Asked, ApiError> {

@@ -2,16 +2,18 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "support/stored.rs"]
+#[allow(dead_code, reason = "each test uses some of it")]
+mod stored;
 #[path = "support/traffic.rs"]
 #[allow(dead_code, reason = "the equality tests use all of it")]
 mod traffic;
 
-use decode::segment::{Encoder, EncoderSpec, Segment};
-use decode::{Annotation, CodePath, Format, Plan, RawDecoder, Spec, Value, sr};
+use decode::segment::Segment;
+use decode::{CodePath, Decoding, Format, Plan, Spec, Value, sr};
 use std::ops::ControlFlow;
 use std::path::Path;
-
-const RATE_HZ: f64 = 1e6;
+use stored::{all_of, found_raw, store};
 
 /// Samples of a bit at 100,000 baud.
 const BIT: usize = 10;
@@ -40,20 +42,8 @@ fn samples(length: usize, rx: &[(usize, u8)], tx: &[(usize, u8)]) -> Vec<u8> {
     samples
 }
 
-fn decoded(spec: &Spec, samples: &[u8], plan: Plan) -> Vec<Annotation> {
-    let mut all = Vec::new();
-    let mut decoder = RawDecoder::new(spec, Some(RATE_HZ), 1, plan).unwrap();
-    let mut sink = |found: &[Annotation]| {
-        all.extend_from_slice(found);
-        ControlFlow::Continue(())
-    };
-    assert!(decoder.feed(samples, &mut sink).is_continue());
-    assert!(decoder.finish(&mut sink).1.is_continue());
-    all
-}
-
 fn words(spec: &Spec, samples: &[u8]) -> Vec<String> {
-    let found = decoded(spec, samples, Plan::Sequential(CodePath::best()));
+    let found = found_raw(spec, samples, Plan::Sequential(CodePath::best()));
     let words = found.iter().map(|annotation| spec.words(annotation));
     words.collect()
 }
@@ -71,7 +61,7 @@ fn request_and_reply_follow_each_other() {
         words(&spec(&[("show", "hex")]), &all),
         ["TX 48 69", "RX 4F 6B", "TX 21"]
     );
-    let found = decoded(&spec(&[]), &all, Plan::best());
+    let found = found_raw(&spec(&[]), &all, Plan::best());
     let classes: Vec<&str> = found
         .iter()
         .map(|one| {
@@ -178,9 +168,9 @@ fn no_word_is_lost_on_any_path() {
     ] {
         let options = [("baudrate", "115200")];
         let uart = Spec::parse("uart", &map, &options, Some("rx-data,tx-data"), &names);
-        let plain = decoded(&uart.unwrap(), &all, Plan::Sequential(CodePath::best()));
+        let plain = found_raw(&uart.unwrap(), &all, Plan::Sequential(CodePath::best()));
         let view = Spec::parse("uart-conversation", &map, &options, None, &names).unwrap();
-        let found = decoded(&view, &all, Plan::Sequential(CodePath::Portable));
+        let found = found_raw(&view, &all, Plan::Sequential(CodePath::Portable));
         for class in [0, 1] {
             let plain = plain.iter().filter(|one| one.class == class);
             let plain: Vec<u64> = plain
@@ -206,22 +196,11 @@ fn no_word_is_lost_on_any_path() {
             .collect();
         assert!(runs.is_sorted(), "{seed}");
         for plan in [Plan::Parallel(640), Plan::Parallel(20_000)] {
-            assert!(decoded(&view, &all, plan) == found, "{seed} {plan:?}");
+            assert!(found_raw(&view, &all, plan) == found, "{seed} {plan:?}");
         }
-        let mut encoder = Encoder::new(EncoderSpec {
-            channels: 8,
-            sample_rate_hz: RATE_HZ,
-        })
-        .unwrap();
-        encoder.push_raw(&all, 1);
-        let stored = encoder.finish();
+        let stored = store(&all);
         let segment = Segment::open(&stored).unwrap();
-        let mut from_store = Vec::new();
-        decode::decode_segment(&segment, &view, &mut |part| {
-            from_store.extend_from_slice(part);
-            ControlFlow::Continue(())
-        })
-        .unwrap();
+        let from_store = all_of(Decoding::of_segment(&segment, &view).unwrap());
         assert!(from_store == found, "{seed}, stored");
     }
 }

@@ -2,29 +2,23 @@
 
 #![allow(clippy::unwrap_used, reason = "it is a test")]
 
+#[path = "support/stored.rs"]
+#[allow(dead_code, reason = "each test uses some of it")]
+mod stored;
 #[path = "support/traffic.rs"]
 #[allow(dead_code, reason = "the equality tests use all of it")]
 mod traffic;
 
 use decode::analog::{AnalogEncoder, AnalogSegment, ThresholdError};
-use decode::segment::{BLOCK_SAMPLES, Encoder, EncoderSpec, Segment};
+use decode::segment::{BLOCK_SAMPLES, Segment};
 use decode::{Annotation, Decoding, Spec};
 use std::ops::ControlFlow;
+use stored::{all_of, store};
 use traffic::Rng;
 
 fn spec(protocol: &str, map: &[(&str, &str)], options: &[(&str, &str)]) -> Spec {
     let names: Vec<String> = (0..8).map(|index| index.to_string()).collect();
     Spec::parse(protocol, map, options, None, &names).unwrap()
-}
-
-fn store(samples: &[u8]) -> Vec<u8> {
-    let spec = EncoderSpec {
-        channels: 8,
-        sample_rate_hz: 1e6,
-    };
-    let mut encoder = Encoder::new(spec).unwrap();
-    encoder.push_raw(samples, 1);
-    encoder.finish()
 }
 
 fn decoded(stored: &[u8], spec: &Spec, pulse_min: u64) -> Vec<Annotation> {
@@ -33,17 +27,8 @@ fn decoded(stored: &[u8], spec: &Spec, pulse_min: u64) -> Vec<Annotation> {
 
 fn decoded_from(first: u64, stored: &[u8], spec: &Spec, pulse_min: u64) -> Vec<Annotation> {
     let segment = Segment::open(stored).unwrap();
-    let mut all = Vec::new();
     let decoding = Decoding::of_segment(&segment, spec).unwrap();
-    decoding
-        .within(first..u64::MAX)
-        .without_glitches(pulse_min)
-        .run(&mut |part| {
-            all.extend_from_slice(part);
-            ControlFlow::Continue(())
-        })
-        .unwrap();
-    all
+    all_of(decoding.within(first..u64::MAX).without_glitches(pulse_min))
 }
 
 /// Each line from stretch to stretch: one that is too short, and is not cut off by an end, has the level before it.

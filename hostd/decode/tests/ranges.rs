@@ -5,17 +5,19 @@
 #[path = "support/naive.rs"]
 #[allow(dead_code, reason = "the equality tests use all of it")]
 mod naive;
+#[path = "support/stored.rs"]
+#[allow(dead_code, reason = "each test uses some of it")]
+mod stored;
 #[path = "support/traffic.rs"]
 #[allow(dead_code, reason = "the equality tests use all of it")]
 mod traffic;
 
 use decode::gaps::{Gaps, Part};
-use decode::segment::{BLOCK_SAMPLES, Encoder, EncoderSpec, Segment};
+use decode::segment::{BLOCK_SAMPLES, Segment};
 use decode::{Annotation, Decoding, Spec};
 use std::ops::{ControlFlow, Range};
+use stored::{all_of, store};
 use traffic::{Load, Rng};
-
-const RATE_HZ: f64 = 1e6;
 
 /// The class of single bits on an I²C bus.
 const BIT: u8 = 5;
@@ -28,27 +30,9 @@ fn spec(protocol: &str, map: &[(&str, &str)], options: &[(&str, &str)]) -> Spec 
     Spec::parse(protocol, map, options, None, &names).unwrap()
 }
 
-fn store(samples: &[u8]) -> Vec<u8> {
-    let spec = EncoderSpec {
-        channels: 8,
-        sample_rate_hz: RATE_HZ,
-    };
-    let mut encoder = Encoder::new(spec).unwrap();
-    encoder.push_raw(samples, 1);
-    encoder.finish()
-}
-
 fn decoded(stored: &[u8], spec: &Spec, range: Range<u64>) -> Vec<Annotation> {
     let segment = Segment::open(stored).unwrap();
-    let mut all = Vec::new();
-    let decoding = Decoding::of_segment(&segment, spec).unwrap().within(range);
-    decoding
-        .run(&mut |part| {
-            all.extend_from_slice(part);
-            ControlFlow::Continue(())
-        })
-        .unwrap();
-    all
+    all_of(Decoding::of_segment(&segment, spec).unwrap().within(range))
 }
 
 fn range(rng: &mut Rng) -> Range<u64> {

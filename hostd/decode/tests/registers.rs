@@ -2,16 +2,20 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "support/stored.rs"]
+#[allow(dead_code, reason = "each test uses some of it")]
+mod stored;
 #[path = "support/traffic.rs"]
 #[allow(dead_code, reason = "the equality tests use all of it")]
 mod traffic;
 
 use decode::registers::{Part, PartError, Parts};
-use decode::segment::{Encoder, EncoderSpec, Segment};
-use decode::{Annotation, CodePath, Format, Plan, RawDecoder, Spec, Wanted, sr};
+use decode::segment::Segment;
+use decode::{CodePath, Decoding, Format, Plan, Spec, Wanted, sr};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use stored::{all_of, found_raw, store};
 use traffic::{Drawing, Load, Rng};
 
 const SCL: u8 = 0;
@@ -93,22 +97,10 @@ fn spec(parts: &str) -> Spec {
     Spec::parse("i2c-registers", &MAP, &[("parts", parts)], None, &names()).unwrap()
 }
 
-fn decoded(spec: &Spec, samples: &[u8], plan: Plan) -> Vec<Annotation> {
-    let mut all = Vec::new();
-    let mut decoder = RawDecoder::new(spec, Some(1e6), 1, plan).unwrap();
-    let mut sink = |found: &[Annotation]| {
-        all.extend_from_slice(found);
-        ControlFlow::Continue(())
-    };
-    assert!(decoder.feed(samples, &mut sink).is_continue());
-    assert!(decoder.finish(&mut sink).1.is_continue());
-    all
-}
-
 fn said(parts: &str, transfers: &[&str]) -> Vec<String> {
     let spec = spec(parts);
     let samples = bus(transfers);
-    let found = decoded(&spec, &samples, Plan::Sequential(CodePath::best()));
+    let found = found_raw(&spec, &samples, Plan::Sequential(CodePath::best()));
     found.iter().map(|one| spec.words(one)).collect()
 }
 
@@ -295,7 +287,7 @@ fn what_is_not_known_or_not_answered_is_said() {
 #[test]
 fn json_has_the_register_and_its_fields() {
     let spec = spec("bme280");
-    let found = decoded(&spec, &bus(&["W76 F4 27"]), Plan::best());
+    let found = found_raw(&spec, &bus(&["W76 F4 27"]), Plan::best());
     let mut json = Vec::new();
     Format::Json.write(&spec, &found, &mut json).unwrap();
     let json = String::from_utf8(json).unwrap();
@@ -429,7 +421,7 @@ fn mutated_descriptions_never_panic() {
                 annotations: None,
             };
             let spec = Spec::parse_with(&parts, wanted, &names()).unwrap();
-            for found in decoded(&spec, &samples, Plan::best()) {
+            for found in found_raw(&spec, &samples, Plan::best()) {
                 assert!(!spec.words(&found).contains(['"', '\\', '\n']));
             }
         }
@@ -455,26 +447,15 @@ fn any_traffic_is_followed_the_same_on_every_path() {
             traffic::i2c(60_000, Load::Dense, seed),
             traffic::noise(40_000, 9, seed),
         ] {
-            let expected = decoded(&spec, &samples, Plan::Sequential(CodePath::Portable));
+            let expected = found_raw(&spec, &samples, Plan::Sequential(CodePath::Portable));
             count += expected.len();
             assert!(
-                decoded(&spec, &samples, Plan::Parallel(640)) == expected,
+                found_raw(&spec, &samples, Plan::Parallel(640)) == expected,
                 "{id}"
             );
-            let mut encoder = Encoder::new(EncoderSpec {
-                channels: 8,
-                sample_rate_hz: 1e6,
-            })
-            .unwrap();
-            encoder.push_raw(&samples, 1);
-            let stored = encoder.finish();
+            let stored = store(&samples);
             let segment = Segment::open(&stored).unwrap();
-            let mut from_store = Vec::new();
-            decode::decode_segment(&segment, &spec, &mut |part| {
-                from_store.extend_from_slice(part);
-                ControlFlow::Continue(())
-            })
-            .unwrap();
+            let from_store = all_of(Decoding::of_segment(&segment, &spec).unwrap());
             assert!(from_store == expected, "{id}, stored");
         }
     }
