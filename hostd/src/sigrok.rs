@@ -20,9 +20,6 @@ const CHILDREN_PER_ORG_MAX: u32 = 2;
 const WAITING_MAX: u32 = 16;
 const WAIT_MAX: Duration = Duration::from_secs(3);
 
-/// What a child may write.
-const OUTPUT_BYTES_MAX: usize = 256 << 20;
-
 /// `sigrok-cli`, and the places for its children.
 #[derive(Clone)]
 pub(crate) struct Shelf {
@@ -45,7 +42,7 @@ impl Shelf {
         let limits = Limits {
             wall: Duration::from_secs(config.sigrok_s_max.into()),
             memory_bytes: u64::from(config.sigrok_mib_max) << 20,
-            output_bytes: OUTPUT_BYTES_MAX,
+            ..Limits::default()
         };
         Self {
             sigrok: Arc::new(Sigrok::new(config.sigrok.clone(), limits)),
@@ -76,6 +73,10 @@ impl Shelf {
     }
 
     fn stack(&self, org: &str, text: &str) -> Result<Stack, EngineError> {
+        // No child runs for what is known.
+        if let Some(stack) = Stack::kept(&self.sigrok, text) {
+            return Ok(stack);
+        }
         let _place = self.place(org)?;
         Stack::find(&self.sigrok, text).map_err(of_sigrok)
     }
@@ -91,8 +92,13 @@ fn of_sigrok(error: SigrokError) -> EngineError {
 
 impl Engine for Shelf {
     fn list(&self, org: &str) -> Result<Vec<Arc<Decoder>>, EngineError> {
-        let _place = self.place(org)?;
-        let listed = self.sigrok.list().map_err(of_sigrok)?;
+        let listed = match self.sigrok.kept_list() {
+            Some(listed) => listed,
+            None => {
+                let _place = self.place(org)?;
+                self.sigrok.list().map_err(of_sigrok)?
+            }
+        };
         let named = listed.into_iter().map(|one| Decoder {
             id: one.id,
             name: one.name,

@@ -2,7 +2,7 @@
 
 use crate::annotation::{Annotation, ClassSet};
 use crate::planes::{CodePath, Taps};
-use crate::protocol::{ActiveBlock, Protocol};
+use crate::protocol::{ActiveBlock, Part, Protocol, Splitter};
 
 /// What makes annotations of annotations. It goes by their order alone, so the result is the same however samples arrive.
 pub(crate) trait Stage: Send {
@@ -95,6 +95,15 @@ impl<S: Stage> Protocol for Staged<S> {
     ) {
         self.below
             .feed_active(at, count, levels, active, &mut self.found);
+        self.pass(out);
+    }
+
+    fn splitter(&self) -> Option<Box<dyn Splitter>> {
+        self.below.splitter()
+    }
+
+    fn join(&mut self, part: Part, out: &mut Vec<Annotation>) {
+        self.below.join(part, &mut self.found);
         self.pass(out);
     }
 

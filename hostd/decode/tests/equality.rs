@@ -291,6 +291,15 @@ fn stored_i2c_is_the_same_in_parts() {
 }
 
 #[test]
+fn what_stands_on_a_decoder_is_the_same_in_parts() {
+    let map = [("scl", "0"), ("sda", "1")];
+    let parts: Vec<String> = (8..120).map(|at| format!("ds1307@{at}")).collect();
+    let options = [("parts", &*parts.join(","))];
+    let spec = Spec::parse("i2c-registers", &map, &options, None, &names(8)).expect("valid");
+    check_parts(&spec, &[traffic::i2c(9_000_000, Load::Dense, 4)]);
+}
+
+#[test]
 fn stored_spi_is_the_same_in_parts() {
     let map = [("clk", "0"), ("cs", "1"), ("mosi", "2"), ("miso", "3")];
     let shown = Some("mosi-data,miso-data,mosi-transfer,miso-transfer");

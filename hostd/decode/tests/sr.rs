@@ -346,6 +346,24 @@ fn recordings_hold_the_channels_asked_for() {
     assert_eq!(load_edges(&archive, &[3], 100), Err(missing));
 }
 
+/// The reader is some blocks ahead of who looks, and must not wait for one who has left.
+#[test]
+fn who_has_seen_enough_of_a_long_entry_leaves() {
+    let file = Writer::new(1_000_000, &["SCL", "SDA"])
+        .push(&vec![3; 40 << 20])
+        .finish();
+    let archive = parse(&file).expect("sound");
+    let mut blocks = 0;
+    let flow = archive.visit(&mut |_| {
+        blocks += 1;
+        ControlFlow::Break(())
+    });
+    assert!(flow.expect("sound").is_break());
+    assert_eq!(blocks, 1);
+    let panicked = std::panic::catch_unwind(|| archive.visit(&mut |_| panic!("on purpose")));
+    assert!(panicked.is_err());
+}
+
 #[test]
 fn decoding_can_be_broken_off_and_needs_a_rate_for_a_uart() {
     let samples = traffic::i2c(2_000_000, traffic::Load::Dense, 1);

@@ -113,8 +113,8 @@ impl Running {
         let (shared, read) = (feed.clone(), lines.clone());
         let thread = thread::Builder::new().name("sigrok".to_owned());
         let thread = thread.spawn(move || {
-            let ended = talk(&sigrok, arguments, &shared, &read, &cancelled);
-            shared.end(ended);
+            let mut ending = Ending::new(&shared);
+            ending.with = talk(&sigrok, arguments, &shared, &read, &cancelled);
         });
         Ok(Self {
             feed,
@@ -134,6 +134,28 @@ impl Drop for Running {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
+    }
+}
+
+/// Says at the end of a thread how it went, also when it panics: what waits for it would wait for ever.
+struct Ending<'f> {
+    feed: &'f Feed,
+    with: Result<(), SigrokError>,
+}
+
+impl<'f> Ending<'f> {
+    fn new(feed: &'f Feed) -> Self {
+        let panicked = SigrokError::Failed("what reads its output panicked".to_owned());
+        Self {
+            feed,
+            with: Err(panicked),
+        }
+    }
+}
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        self.feed.end(std::mem::replace(&mut self.with, Ok(())));
     }
 }
 

@@ -65,9 +65,22 @@ pub struct Sigrok {
 /// What the program said, as long as it is the same.
 #[derive(Debug, Default)]
 struct Known {
-    of: Option<(PathBuf, SystemTime)>,
+    of: Option<Installed>,
+    listed: Option<Vec<Listed>>,
     described: HashMap<String, Described>,
 }
+
+impl Known {
+    /// Keeps what this program has said, unless there is another one by now.
+    fn if_of(&mut self, program: &Installed, keep: impl FnOnce(&mut Self)) {
+        if self.of.as_ref() == Some(program) {
+            keep(self);
+        }
+    }
+}
+
+/// Where the program is, and since when.
+type Installed = (PathBuf, SystemTime);
 
 impl Sigrok {
     /// Under a path, or by a name on the search path. It need not be there.
@@ -85,34 +98,56 @@ impl Sigrok {
     /// # Errors
     /// It is not installed, or fails.
     pub fn list(&self) -> Result<Vec<Listed>, SigrokError> {
-        Ok(listed::read(&self.said(&["-L"])?))
+        let now = self.renewed()?;
+        let listed = listed::read(&self.said(&["-L"])??);
+        self.known()
+            .if_of(&now, |known| known.listed = Some(listed.clone()));
+        Ok(listed)
+    }
+
+    /// All decoders, if the program has said and is the same as then.
+    #[must_use]
+    pub fn kept_list(&self) -> Option<Vec<Listed>> {
+        self.renewed().ok()?;
+        self.known().listed.clone()
+    }
+
+    /// What a decoder has said of itself, if the program is the same as then.
+    pub(crate) fn kept(&self, id: &str) -> Option<Described> {
+        self.renewed().ok()?;
+        self.known().described.get(id).cloned()
+    }
+
+    /// Forgets what another program said.
+    fn renewed(&self) -> Result<Installed, SigrokError> {
+        let now = self.installed()?;
+        let mut known = self.known();
+        if known.of.as_ref() != Some(&now) {
+            *known = Known::default();
+            known.of = Some(now.clone());
+        }
+        Ok(now)
     }
 
     /// What a decoder says of itself. `id` was checked.
     pub(crate) fn describe(&self, id: &str) -> Result<Described, SigrokError> {
-        let now = self.installed()?;
-        {
-            let mut known = self.known();
-            if known.of.as_ref() != Some(&now) {
-                *known = Known::default();
-                known.of = Some(now);
-            }
-            if let Some(described) = known.described.get(id) {
-                return Ok(described.clone());
-            }
+        let now = self.renewed()?;
+        if let Some(described) = self.known().described.get(id) {
+            return Ok(described.clone());
         }
         let unknown = || SigrokError::Unknown(id.to_owned());
-        let said = match self.said(&["-P", id, "--show"]) {
+        let said = match self.said(&["-P", id, "--show"])? {
             // It says no more than that.
-            Err(SigrokError::Failed(_)) => return Err(unknown()),
+            Err(WorkerError::Refused(_)) => return Err(unknown()),
             other => other?,
         };
         let described = described::read(&said).filter(|described| described.id == id);
         let described = described.ok_or_else(unknown)?;
-        let mut known = self.known();
-        if known.described.len() < KEPT_MAX {
-            known.described.insert(id.to_owned(), described.clone());
-        }
+        self.known().if_of(&now, |known| {
+            if known.described.len() < KEPT_MAX {
+                known.described.insert(id.to_owned(), described.clone());
+            }
+        });
         Ok(described)
     }
 
@@ -120,8 +155,8 @@ impl Sigrok {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the program prints.
-    fn said(&self, arguments: &[&str]) -> Result<String, SigrokError> {
+    /// What the program prints, or how it failed.
+    fn said(&self, arguments: &[&str]) -> Result<Result<String, WorkerError>, SigrokError> {
         let limits = Limits {
             wall: TEXT_WALL_MAX.min(self.limits.wall),
             output_bytes: TEXT_BYTES_MAX,
@@ -129,15 +164,15 @@ impl Sigrok {
         };
         let arguments = arguments.iter().map(OsString::from).collect();
         let worker = self.worker(arguments, limits)?;
-        // Nobody cancels it: it is short.
+        // It is short, so that it cannot be cancelled.
         let (reader, _writer) = io::pipe().map_err(WorkerError::Start)?;
         let mut said = Vec::new();
         let mut take = |piece: &[u8]| {
             said.extend_from_slice(piece);
             ControlFlow::Continue(())
         };
-        worker.run(&mut io::empty(), &mut take, &reader)?;
-        Ok(String::from_utf8_lossy(&said).into_owned())
+        let ran = worker.run(&mut io::empty(), &mut take, &reader);
+        Ok(ran.map(|()| String::from_utf8_lossy(&said).into_owned()))
     }
 
     /// Runs a decoding until nothing of it is left. Blocks the thread.
@@ -172,7 +207,7 @@ impl Sigrok {
     }
 
     /// Where it is, and since when.
-    fn installed(&self) -> Result<(PathBuf, SystemTime), SigrokError> {
+    fn installed(&self) -> Result<Installed, SigrokError> {
         let changed = |path: &Path| {
             let facts = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
             Some((path.to_owned(), facts.modified().ok()?))

@@ -68,6 +68,24 @@ impl Stack {
     /// # Errors
     /// One is not known, or they do not fit.
     pub fn find(sigrok: &Arc<Sigrok>, text: &str) -> Result<Self, SigrokError> {
+        Self::of(sigrok, text, |id| sigrok.describe(id))
+    }
+
+    /// The same of what the program said before, without asking it. None if it has to be asked.
+    #[must_use]
+    pub fn kept(sigrok: &Arc<Sigrok>, text: &str) -> Option<Self> {
+        let unknown = |id: &str| SigrokError::Unknown(id.to_owned());
+        Self::of(sigrok, text, |id| {
+            sigrok.kept(id).ok_or_else(|| unknown(id))
+        })
+        .ok()
+    }
+
+    fn of(
+        sigrok: &Arc<Sigrok>,
+        text: &str,
+        describe: impl Fn(&str) -> Result<Described, SigrokError>,
+    ) -> Result<Self, SigrokError> {
         let ids: Vec<&str> = text.split(SEPARATOR).map(str::trim).collect();
         if DECODERS_MAX < ids.len() {
             return Err(SigrokError::Stack(format!(
@@ -75,7 +93,7 @@ impl Stack {
             )));
         }
         let decoders = ids.into_iter().map(|id| match is_id(id) {
-            true => sigrok.describe(id),
+            true => describe(id),
             false => Err(SigrokError::Unknown(
                 id.chars().take(ID_CHARS_MAX).collect(),
             )),

@@ -288,6 +288,19 @@ fn it_ends_with_whoever_waits_for_it() {
 }
 
 #[test]
+fn what_the_program_has_said_is_not_asked_for_again() {
+    let fake = Fake::new(brief());
+    assert!(fake.sigrok.kept_list().is_none() && Stack::kept(&fake.sigrok, "good").is_none());
+    let listed = fake.sigrok.list().unwrap();
+    Stack::find(&fake.sigrok, "good").unwrap();
+    let asked = fake.asked();
+    assert_eq!(fake.sigrok.kept_list(), Some(listed));
+    assert!(Stack::kept(&fake.sigrok, "good").is_some());
+    assert!(Stack::kept(&fake.sigrok, "good,upper").is_none());
+    assert_eq!(fake.asked(), asked);
+}
+
+#[test]
 fn what_is_not_installed_is_said() {
     for program in ["/nowhere/sigrok-cli", "sigrok-cli-that-is-not-there", ""] {
         let sigrok = Arc::new(Sigrok::new(program, brief()));

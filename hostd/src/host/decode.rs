@@ -133,12 +133,12 @@ impl Host for View<'_> {
             false => Some(self.captures.reader_permit().await),
         };
         let most = max_events.min(EVENTS_MAX) as usize;
-        let work = tokio::task::spawn_blocking(move || {
-            let result = collect(&look, &spec, most);
+        let work = move |gone: &Gone| {
+            let result = collect(&look, &spec, most, gone);
             drop(permit);
             result
-        });
-        match work.await {
+        };
+        match on_thread(work).await {
             Ok(Ok(events)) => Ok(events),
             Ok(Err(e)) => Err(self.failed(&e)),
             Err(e) => Err(Error::Other(internal(self.context, "decode", &e))),
@@ -432,7 +432,12 @@ fn stream(
 }
 
 /// A JSON array of at most `most` events as text, and whether there were more.
-fn collect(look: &Look, spec: &Spec, most: usize) -> Result<(String, bool), ReadError> {
+fn collect(
+    look: &Look,
+    spec: &Spec,
+    most: usize,
+    gone: &Gone,
+) -> Result<(String, bool), ReadError> {
     let mut lines = Vec::new();
     let mut count = 0;
     let mut more = false;
@@ -441,18 +446,17 @@ fn collect(look: &Look, spec: &Spec, most: usize) -> Result<(String, bool), Read
     look.run(decoding, &mut |seen| {
         let room = most - count;
         more |= seen.count() > room;
-        if room == 0 {
-            return ControlFlow::Break(());
+        // Whether there are more is known once some come for which there is no room.
+        if room > 0 {
+            let taken = seen.at_most(room);
+            count += taken.count();
+            taken
+                .write(Format::Json, spec, &mut lines)
+                .expect("writing to memory never fails");
         }
-        let taken = seen.at_most(room);
-        count += taken.count();
-        taken
-            .write(Format::Json, spec, &mut lines)
-            .expect("writing to memory never fails");
-        if more {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
+        match more || gone.is_gone() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
         }
     })?;
     let text = String::from_utf8_lossy(&lines);

@@ -1,7 +1,7 @@
 //! The names of a trace: scopes, and the variables in them.
 
 use super::super::source::{AnalogName, Shape};
-use super::super::vector::{BITS_MAX, bit_names};
+use super::super::vector::{BITS_MAX, bit_names, whole_name};
 use super::super::{ImportError, Limits};
 use super::SIGNALS_MAX;
 use super::blocks::Blocks;
@@ -109,14 +109,9 @@ impl Names {
             return Err(rest.wrong());
         }
         let signal = signal - 1;
-        // Some put the range at the end of the name; the outermost scope is the trace itself.
-        let (text, range) = match text.split_once('[') {
-            Some((name, range)) if !name.is_empty() => (name.trim_end(), format!("[{range}")),
-            _ => (text.as_str(), String::new()),
-        };
-        let inner = self.scopes.iter().skip(1).map(String::as_str);
-        let path: Vec<&str> = inner.chain([text]).collect();
-        let name = path.join(".");
+        // The outermost scope is the trace itself.
+        let named = whole_name(self.scopes.iter().skip(1), &text);
+        let (name, range) = named.ok_or_else(|| rest.wrong())?;
         if REALS.contains(&kind) {
             let channel = self.analog.len();
             self.variables.push(Variable {

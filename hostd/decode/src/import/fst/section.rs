@@ -2,6 +2,7 @@
 //!
 //! For each signal there is a list of its changes, each with how many entries of the table of times it is behind the one before.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io::{BufRead, Read};
@@ -93,8 +94,7 @@ impl<'s> State<'s> {
 /// A section whose parts were found.
 pub(super) struct Section<'a> {
     begin: u64,
-    /// Values at its beginning.
-    frame: Vec<u8>,
+    frame: Frame<'a>,
     times: Times<'a>,
     /// Changes of the signals that are of interest.
     lists: Vec<(usize, List<'a>)>,
@@ -112,7 +112,7 @@ impl<'a> Section<'a> {
         let begin = rest.u64()?;
         // The end, and memory.
         rest.take(2 * 8)?;
-        let frame = frame(&mut rest)?;
+        let frame = Frame::take(&mut rest)?;
         let times = Times::take(&mut rest)?;
         let count = rest.varint()?;
         if count > SIGNALS_MAX as u64 || count > signals.len() as u64 {
@@ -129,7 +129,8 @@ impl<'a> Section<'a> {
         let count = usize::try_from(count).map_err(|_| rest.wrong())?;
         let places = places(chain, block.is_alias_2, count, rest.rest.len())?;
         let mut lists = Vec::new();
-        let (mut budget, mut unpacked) = (CHANGES_BYTES_MAX, times.unpacked);
+        // Each signal has a place, though a section may say little more of it.
+        let (mut budget, mut unpacked) = (CHANGES_BYTES_MAX, times.unpacked + count as u64);
         for (number, (signal, place)) in signals.iter().zip(places).enumerate() {
             let Some((from, to)) = place.filter(|_| signal.is_wanted(wanted)) else {
                 continue;
@@ -163,6 +164,7 @@ impl<'a> Section<'a> {
         } = self;
         if is_first && times.first()?.is_none_or(|first| first > begin) {
             state.go_to(begin)?;
+            let frame = frame.unpacked()?;
             let mut rest = Bytes::new(&frame, WHAT);
             for signal in signals {
                 let value = rest.take(signal.width as u64)?;
@@ -193,14 +195,26 @@ impl<'a> Section<'a> {
     }
 }
 
-/// Values at the beginning of a section.
-fn frame(rest: &mut Bytes<'_>) -> Result<Vec<u8>, ImportError> {
-    let (unpacked, packed, _) = (bounded(rest.varint()?)?, rest.varint()?, rest.varint()?);
-    let bytes = rest.take(packed)?;
-    if unpacked == packed {
-        return Ok(bytes.to_vec());
+/// Values at the beginning of a section. Those of the first one alone are looked at.
+struct Frame<'a> {
+    packed: &'a [u8],
+    length: u64,
+}
+
+impl<'a> Frame<'a> {
+    fn take(rest: &mut Bytes<'a>) -> Result<Self, ImportError> {
+        let (length, packed, _) = (bounded(rest.varint()?)?, rest.varint()?, rest.varint()?);
+        let packed = rest.take(packed)?;
+        Ok(Self { packed, length })
     }
-    whole(Packing::Zlib, bytes, unpacked).ok_or_else(|| rest.wrong())
+
+    fn unpacked(&self) -> Result<Cow<'a, [u8]>, ImportError> {
+        if self.length == self.packed.len() as u64 {
+            return Ok(Cow::Borrowed(self.packed));
+        }
+        let whole = whole(Packing::Zlib, self.packed, self.length);
+        whole.map(Cow::Owned).ok_or_else(|| damaged(WHAT))
+    }
 }
 
 /// The table of times, which is read once.

@@ -2,7 +2,7 @@
 
 use super::super::rate::Rate;
 use super::super::source::{AnalogName, Known, Shape};
-use super::super::vector::{BITS_MAX, bit_names, left_out};
+use super::super::vector::{BITS_MAX, bit_names, left_out, whole_name};
 use super::super::{ImportError, Limits};
 use super::tokens::Tokens;
 
@@ -98,17 +98,10 @@ impl<'a> Header<'a> {
         };
         let size: u64 = std::str::from_utf8(size).ok()?.parse().ok()?;
         let text = String::from_utf8_lossy(name);
-        // Some put the range at the end of the name; the outermost scope is the dump itself.
-        let (text, glued) = match text.split_once('[') {
-            Some((name, range)) if !name.is_empty() => (name.to_owned(), Some(format!("[{range}"))),
-            _ => (text.into_owned(), None),
-        };
-        let inner = scopes
-            .iter()
-            .skip(1)
-            .map(|scope| String::from_utf8_lossy(scope));
-        let path: Vec<String> = inner.map(String::from).chain([text]).collect();
-        let name = path.join(".");
+        // The outermost scope is the dump itself.
+        let inner = scopes.iter().skip(1);
+        let inner = inner.map(|scope| String::from_utf8_lossy(scope));
+        let (name, glued) = whole_name(inner, &text)?;
         if matches!(
             *kind,
             b"real" | b"realtime" | b"shortreal" | b"real_parameter"
@@ -132,7 +125,7 @@ impl<'a> Header<'a> {
             .iter()
             .map(|word| String::from_utf8_lossy(word))
             .collect::<String>();
-        let range = glued.unwrap_or_default() + &range;
+        let range = glued + &range;
         self.variables.push(Variable {
             id,
             channel: self.logic.len(),

@@ -34,9 +34,10 @@ pub(super) fn visit(
         let begun = reader.spawn_scoped(scope, move || {
             read_all(entries, unit, &empty, &full);
         });
+        // Its ends of both queues are dropped with it: who has seen enough, or panics, must not keep the reader waiting.
         begun
             .is_ok()
-            .then(|| look(&take, &give, behind.0, behind.1))
+            .then(move || look(take, give, behind.0, behind.1))
     });
     match looked {
         Some(flow) => flow,
@@ -90,8 +91,8 @@ fn read(mut stream: Stream<'_>, empty: &Receiver<Buffer>, full: &SyncSender<Read
 }
 
 fn look(
-    take: &Receiver<Read>,
-    give: &SyncSender<Buffer>,
+    take: Receiver<Read>,
+    give: SyncSender<Buffer>,
     seam: &mut Seam,
     visitor: PieceVisitor<'_>,
 ) -> Result<ControlFlow<()>, SrError> {
