@@ -44,6 +44,24 @@ test("tiles of a capture that arrives in pieces say what its samples say, at eve
     }
 });
 
+test("frames that come again after a lost connection change nothing", () => {
+  const lane = { unit: "", scale: 1, offset: 0, step: 1 };
+  const live = new LiveCapture([{ ...lane, name: "LA1", kind: "digital", channel: 0 }, { ...lane, name: "ADC", kind: "analog", channel: 16 }], 1e6);
+  const frames = [
+    { channel: 16, seq: 0, start: 0, count: 4, data: { counts: Uint16Array.of(5, 6, 7, 8) } },
+    { channel: 0, seq: 1, start: 0, count: 4, data: { level: 0, runs: Uint32Array.of(3, 1) } },
+    { channel: 16, seq: 2, start: 4, count: 4, data: { counts: Uint16Array.of(1, 2, 3, 4) } },
+    { channel: 0, seq: 3, start: 4, count: 4, data: { level: 1, runs: Uint32Array.of(2, 2) } },
+  ];
+  for (const frame of [...frames, ...frames]) live.add(frame);
+  assert.equal(live.samples, 8);
+  const { parts } = live.tile(0, 0);
+  assert.deepEqual(parts[0], { kind: "digital", levels: Uint8Array.of(LOW, LOW, LOW, HIGH, HIGH, HIGH, LOW, LOW) });
+  assert.deepEqual(parts[1], { kind: "analog", min: Float32Array.of(5, 6, 7, 8, 1, 2, 3, 4), max: Float32Array.of(5, 6, 7, 8, 1, 2, 3, 4) });
+  live.add({ channel: 0, seq: 4, start: 8, count: 2, data: { level: 0, runs: Uint32Array.of(2) } });
+  assert.equal(live.samples, 10);
+});
+
 test("a tile goes through its binary form unchanged", () => {
   for (const [level, index] of [[0, 1184], [8, 3], [20, 0]] as const) {
     const lanes = made(level, index).parts.map((part, channel) => ({ channel: channel + 3, part }));

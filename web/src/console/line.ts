@@ -104,7 +104,7 @@ export class SerialLine {
         this.#notice.value = message["state"] === "begun" ? "The pod's own firmware is being updated." : `Update: ${String(message["state"])}.`;
         break;
       case "lease_lost":
-        this.#notice.value = "A lease of this device has begun or ended, which ends this line.";
+        this.#notice.value = "A lease of this device has begun or ended: the line opens again when it may.";
         break;
       case "error":
         this.#notice.value = String(message["message"]);

@@ -1,12 +1,14 @@
 // A board as `board.json` has it: millimetres, y upwards. Pure.
 
+/** Points, or the ring that they enclose, grown by half of `width`: one point is a disc, two are a stroke with round ends. */
 export interface Copper {
-  readonly kind: string;
-  /** Vias and holes go through all layers. */
+  readonly kind: "pour" | "track" | "pad" | "via" | "hole";
+  /** Undefined of what goes through several. */
   readonly layer?: number;
   readonly net: number;
   /** x, y, x, y, … */
   readonly points: readonly number[];
+  /** Of the line along the points, in millimetres; 0 of a ring that is only filled. */
   readonly width: number;
 }
 
@@ -30,6 +32,50 @@ export interface Sight {
   readonly x: number;
   readonly y: number;
   readonly scale: number;
+}
+
+/** Pieces by their width: those of one width are filled and stroked as one path. */
+export type ByWidth = ReadonlyMap<number, readonly Copper[]>;
+
+/** What is drawn together, as the server's own picture does it: layers from the last to the first, what goes through, holes. */
+export interface Drawing {
+  readonly layers: readonly {
+    /** Even-odd, each for itself: where two of them overlap it would make a hole. */
+    readonly pours: readonly Copper[];
+    readonly copper: ByWidth;
+  }[];
+  readonly through: ByWidth;
+  readonly holes: ByWidth;
+}
+
+export function drawingOf({ layers, copper }: Pick<Board, "layers" | "copper">): Drawing {
+  const made = layers.map(() => ({ pours: [] as Copper[], copper: new Map<number, Copper[]>() }));
+  const [through, holes] = [new Map<number, Copper[]>(), new Map<number, Copper[]>()];
+  for (const piece of copper) {
+    const { kind, layer, width } = piece;
+    const on = layer === undefined ? undefined : made[layer];
+    if (on && kind === "pour") {
+      on.pours.push(piece);
+      continue;
+    }
+    const into = kind === "hole" ? holes : (on?.copper ?? through);
+    const alike = into.get(width);
+    if (alike) alike.push(piece);
+    else into.set(width, [piece]);
+  }
+  return { layers: made, through, holes };
+}
+
+/** A line of no length is not stroked, so that of a disc has this one. */
+const DOT = 1e-4;
+
+/** Adds the points of a piece to a path. */
+export function trace(path: Pick<Path2D, "moveTo" | "lineTo" | "closePath">, points: readonly number[]): void {
+  if (points.length < 2) return;
+  path.moveTo(points[0]!, points[1]!);
+  if (points.length === 2) path.lineTo(points[0]! + DOT, points[1]!);
+  for (let i = 2; i + 1 < points.length; i += 2) path.lineTo(points[i]!, points[i + 1]!);
+  if (points.length > 4) path.closePath();
 }
 
 export function boxOf(board: Board): Box {

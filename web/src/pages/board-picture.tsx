@@ -1,7 +1,7 @@
 // The picture of a board: its copper by layers, and findings as marks. The table beside it has the same in words.
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { EmiFinding } from "../api/schema.ts";
-import { type Board, type Sight, boxOf, nearest, placed, whole, zoomed } from "../model/board.ts";
+import { type Board, type ByWidth, type Copper, type Sight, boxOf, drawingOf, nearest, placed, trace, whole, zoomed } from "../model/board.ts";
 import { Button } from "../ui/button.tsx";
 import { Check } from "../ui/field.tsx";
 
@@ -12,29 +12,47 @@ const NEAR = 24;
 const LANES = 8;
 const INKS = { critical: "--bad", warning: "--warn", info: "--info" } as const;
 
+/** How much of what is behind them they hide. */
+const POUR_OPACITY = 0.22;
+const COPPER_OPACITY = 0.85;
+
+interface Stroke {
+  readonly path: Path2D;
+  readonly width: number;
+}
+
 /** The copper of each layer as paths in millimetres, made once. */
 function pathsOf(board: Board) {
-  const layers = board.layers.map(() => ({ areas: new Path2D(), lines: new Map<number, Path2D>() }));
-  const holes = new Path2D();
-  const draw = (path: Path2D, points: readonly number[]): void => {
-    for (let i = 0; i + 1 < points.length; i += 2) i === 0 ? path.moveTo(points[0]!, points[1]!) : path.lineTo(points[i]!, points[i + 1]!);
+  const pathOf = (pieces: readonly Copper[]): Path2D => {
+    const path = new Path2D();
+    for (const { points } of pieces) trace(path, points);
+    return path;
   };
-  for (const { kind, layer, points, width } of board.copper) {
-    const on = layer === undefined ? undefined : layers[layer];
-    if (points.length === 2 || !on) {
-      holes.moveTo(points[0]! + width / 2, points[1]!);
-      holes.arc(points[0]!, points[1]!, width / 2, 0, 2 * Math.PI);
-    } else if (kind === "track") {
-      if (!on.lines.has(width)) on.lines.set(width, new Path2D());
-      draw(on.lines.get(width)!, points);
-    } else {
-      draw(on.areas, points);
-      on.areas.closePath();
-    }
-  }
+  const strokes = (pieces: ByWidth): readonly Stroke[] => [...pieces].map(([width, alike]) => ({ path: pathOf(alike), width }));
+  const { layers, through, holes } = drawingOf(board);
   const outline = new Path2D();
-  for (const line of board.outline) draw(outline, line);
-  return { layers, holes, outline };
+  for (const [x, y, ...rest] of board.outline) {
+    if (x === undefined || y === undefined) continue;
+    outline.moveTo(x, y);
+    for (let i = 0; i + 1 < rest.length; i += 2) outline.lineTo(rest[i]!, rest[i + 1]!);
+  }
+  return {
+    layers: layers.map(({ pours, copper }) => ({ pours: pours.map((pour) => ({ path: pathOf([pour]), width: pour.width })), copper: strokes(copper) })),
+    through: strokes(through),
+    holes: strokes(holes),
+    outline,
+  };
+}
+
+/** Fills and strokes; `least` is the width of the thinnest line. */
+function draw(c: CanvasRenderingContext2D, strokes: readonly Stroke[], least: number, rule: CanvasFillRule = "nonzero"): void {
+  c.lineCap = c.lineJoin = "round";
+  for (const { path, width } of strokes) {
+    c.fill(path, rule);
+    if (width === 0) continue;
+    c.lineWidth = Math.max(width, least);
+    c.stroke(path);
+  }
 }
 
 export function BoardPicture({ board, findings, chosen, onChoose }: { board: Board; findings: readonly EmiFinding[]; chosen: string | undefined; onChoose: (id: string) => void }) {
@@ -76,25 +94,36 @@ export function BoardPicture({ board, findings, chosen, onChoose }: { board: Boa
     const style = getComputedStyle(element);
     const ink = (name: string): string => style.getPropertyValue(name);
     const scale = seen.scale * ratio;
-    c.setTransform(scale, 0, 0, -scale, element.width / 2 - seen.x * scale, element.height / 2 + seen.y * scale);
-    c.lineCap = c.lineJoin = "round";
-    const { layers, holes, outline } = paths.current!;
+    const toBoard = (on: CanvasRenderingContext2D): void => on.setTransform(scale, 0, 0, -scale, element.width / 2 - seen.x * scale, element.height / 2 + seen.y * scale);
+    // Pieces of one kind hide what is behind them once, however often they overlap: they are drawn aside, and then laid over it.
+    const aside = document.createElement("canvas");
+    [aside.width, aside.height] = [element.width, element.height];
+    const s = aside.getContext("2d")!;
+    const lay = (colour: string, opacity: number, work: () => void): void => {
+      s.setTransform(1, 0, 0, 1, 0, 0);
+      s.clearRect(0, 0, aside.width, aside.height);
+      s.fillStyle = s.strokeStyle = colour;
+      toBoard(s);
+      work();
+      c.globalAlpha = opacity;
+      c.drawImage(aside, 0, 0);
+      c.globalAlpha = 1;
+    };
+    const { layers, through, holes, outline } = paths.current!;
+    const thin = 1 / scale;
     // The top layer is drawn last, so that it is not covered.
     for (let i = layers.length - 1; i >= 0; i--) {
       if (hidden.has(i)) continue;
-      c.fillStyle = c.strokeStyle = ink(`--lane-${i % LANES}`);
-      c.globalAlpha = 0.22;
-      c.fill(layers[i]!.areas, "evenodd");
-      c.globalAlpha = 0.85;
-      for (const [width, path] of layers[i]!.lines) {
-        c.lineWidth = Math.max(width, 1 / scale);
-        c.stroke(path);
-      }
+      const { pours, copper } = layers[i]!;
+      const colour = ink(`--lane-${i % LANES}`);
+      lay(colour, POUR_OPACITY, () => draw(s, pours, 0, "evenodd"));
+      lay(colour, COPPER_OPACITY, () => draw(s, copper, thin));
     }
-    c.globalAlpha = 0.7;
-    c.fillStyle = ink("--text-quiet");
-    c.fill(holes);
-    c.globalAlpha = 1;
+    toBoard(c);
+    c.fillStyle = c.strokeStyle = ink("--text-quiet");
+    draw(c, through, thin);
+    c.fillStyle = c.strokeStyle = style.backgroundColor;
+    draw(c, holes, 0);
     c.strokeStyle = ink("--text");
     c.lineWidth = 1.5 / scale * ratio;
     c.stroke(outline);

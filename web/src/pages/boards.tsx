@@ -5,7 +5,7 @@ import { call } from "../api/client.ts";
 import { usePages } from "../api/pages.ts";
 import { refresh, useResource } from "../api/resource.ts";
 import type { EmiProject, EmiReceived, EmiRun } from "../api/schema.ts";
-import { type Upload, upload } from "../api/upload.ts";
+import { useUpload } from "../api/upload.ts";
 import { navigate, query, setQuery } from "../router.ts";
 import { Button } from "../ui/button.tsx";
 import { ConfirmByName } from "../ui/confirm.tsx";
@@ -105,16 +105,15 @@ function Project({ project }: { project: EmiProject }) {
 
 function BoardSheet({ project, onSent, onClose }: { project: EmiProject; onSent: () => Promise<void>; onClose: () => void }) {
   const file = useSignal<File | undefined>(undefined);
-  const sending = useSignal<Upload<EmiReceived> | undefined>(undefined);
+  const sending = useUpload();
   const running = useAction(async () => {
     const { name: filename, size: size_bytes } = file.peek()!;
-    const place = await call("POST /emi/projects/{id}/uploads", { path: { id: project.id }, body: { filename, size_bytes } });
+    const place = await call("POST /emi/projects/{id}/uploads", { path: { id: project.id }, body: { filename, size_bytes } }, sending.signal);
     if (place.upload_url) {
       const { pathname, search } = new URL(place.upload_url, location.href);
-      sending.value = upload(pathname + search, file.peek()!, { method: "PUT" });
-      await sending.value.done.finally(() => (sending.value = undefined));
+      await sending.send<EmiReceived>(pathname + search, file.peek()!, { method: "PUT" });
     }
-    await call("POST /emi/projects/{id}/boards", { path: { id: project.id }, body: { input_key: place.key } });
+    await call("POST /emi/projects/{id}/boards", { path: { id: project.id }, body: { input_key: place.key } }, sending.signal);
     setQuery({ run: undefined, finding: undefined });
     await onSent();
     toast("The board is sent and will be analysed");
@@ -124,7 +123,7 @@ function BoardSheet({ project, onSent, onClose }: { project: EmiProject; onSent:
       <Drop label="Choose a board" accept=".kicad_pcb,.zip" onFiles={([first]) => first && (file.value = first)}>
         <p class="small">{file.value ? <><b>{file.value.name}</b>, {bytes(file.value.size)}</> : "or drop it here: .kicad_pcb, a zip of a KiCad project, or a zip of Gerbers with nets"}</p>
       </Drop>
-      {sending.value && <Progress label="Sent to the server" share={sending.value.share.value} />}
+      {sending.share.value !== undefined && <Progress label="Sent to the server" share={sending.share.value} />}
     </FormSheet>
   );
 }

@@ -4,7 +4,7 @@ import { useAction } from "../api/action.ts";
 import { url } from "../api/client.ts";
 import { refresh } from "../api/resource.ts";
 import type { CapturesImportedCapture } from "../api/schema.ts";
-import { type Upload, upload } from "../api/upload.ts";
+import { useUpload } from "../api/upload.ts";
 import { navigate } from "../router.ts";
 import { Drop } from "../ui/drop.tsx";
 import { Field } from "../ui/field.tsx";
@@ -16,18 +16,13 @@ import { toast } from "../ui/toast.tsx";
 export function ImportSheet({ device, onClose }: { device: string | undefined; onClose: () => void }) {
   const file = useSignal<File | undefined>(undefined);
   const [name, rate] = [useSignal(""), useSignal("")];
-  const sending = useSignal<Upload<CapturesImportedCapture> | undefined>(undefined);
+  const sending = useUpload();
   const importing = useAction(async () => {
     const query = { name: name.value.trim() || undefined, device_id: device, rate: rate.value ? Number(rate.value) : undefined };
-    sending.value = upload(url("POST /captures/import", {}, query), file.peek()!);
-    try {
-      const made = await sending.value.done;
-      refresh("captures");
-      made.notes?.forEach((note) => toast(note));
-      navigate(`/captures/${made.id}`);
-    } finally {
-      sending.value = undefined;
-    }
+    const made = await sending.send<CapturesImportedCapture>(url("POST /captures/import", {}, query), file.peek()!);
+    refresh("captures");
+    made.notes?.forEach((note) => toast(note));
+    navigate(`/captures/${made.id}`);
   });
   const take = ([first]: readonly File[]): void => {
     if (!first) return;
@@ -36,16 +31,13 @@ export function ImportSheet({ device, onClose }: { device: string | undefined; o
   };
   const wrong = importing.failure.value?.fields ?? {};
   return (
-    <FormSheet title="Import a capture" submit="Import" busy={importing.busy.value} failure={importing.failure.value} disabled={!file.value} onSubmit={() => importing.run()} onClose={() => {
-      sending.peek()?.stop();
-      onClose();
-    }}>
+    <FormSheet title="Import a capture" submit="Import" busy={importing.busy.value} failure={importing.failure.value} disabled={!file.value} onSubmit={() => importing.run()} onClose={onClose}>
       <Drop label="Choose a file" onFiles={take}>
         <p class="small">{file.value ? `${file.value.name}, ${bytes(file.value.size)}` : "or drop it here: sigrok .sr, VCD, CSV, WAV, or a binary export of Saleae's Logic 2"}</p>
       </Drop>
       <Field label="Name" value={name.value} onInput={(text) => (name.value = text)} maxLength={128} wrong={wrong["name"]} />
       <Field label="Sample rate" unit="Hz" type="number" min={1} value={rate.value} onInput={(text) => (rate.value = text)} hint="Only for files that do not have it." wrong={wrong["rate"]} />
-      {sending.value && <Progress label="Sent" share={sending.value.share.value} />}
+      {sending.share.value !== undefined && <Progress label="Sent" share={sending.share.value} />}
     </FormSheet>
   );
 }

@@ -1,8 +1,7 @@
 // What a firmware file holds and what flashing it would do, before anything is touched.
 import { useEffect } from "preact/hooks";
 import { useSignal } from "@preact/signals";
-import { useAction } from "../api/action.ts";
-import { url } from "../api/client.ts";
+import { type Failure, failureOf, url } from "../api/client.ts";
 import type { DevicesInfo } from "../api/schema.ts";
 import { upload } from "../api/upload.ts";
 import { hexAddress } from "../model/flash.ts";
@@ -16,23 +15,34 @@ const LOOKED_AT_MAX = 4 * 1024 * 1024;
 const TYPING_MS = 500;
 
 export function FirmwareInfo({ file, target }: { file: File; target: string }) {
-  const info = useSignal<DevicesInfo | undefined>(undefined);
-  const looking = useAction(async () => {
-    const form = new FormData();
-    if (target && !target.includes("/")) form.set("target", target);
-    form.set("firmware", file);
-    info.value = await upload<DevicesInfo>(url("POST /bench/firmware/info"), form).done;
-  });
+  const read = useSignal<{ readonly file: File; readonly info: DevicesInfo } | undefined>(undefined);
+  const failure = useSignal<Failure | undefined>(undefined);
+  const attempt = useSignal(0);
   const small = file.size <= LOOKED_AT_MAX;
   useEffect(() => {
+    failure.value = undefined;
     if (!small) return undefined;
-    const timer = setTimeout(() => void looking.run(), info.peek() ? TYPING_MS : 0);
-    return () => clearTimeout(timer);
-  }, [file, target]);
+    const stop = new AbortController();
+    const timer = setTimeout(() => {
+      const form = new FormData();
+      if (target && !target.includes("/")) form.set("target", target);
+      form.set("firmware", file);
+      upload<DevicesInfo>(url("POST /bench/firmware/info"), form, { signal: stop.signal }).then(
+        (info) => (read.value = { file, info }),
+        (error: unknown) => {
+          if (!stop.signal.aborted) failure.value = failureOf(error);
+        },
+      );
+    }, read.peek() ? TYPING_MS : 0);
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [file, target, attempt.value]);
   if (!small) return null;
-  if (looking.failure.value) return <Trouble failure={looking.failure.value} />;
-  if (!info.value) return <p class="small" role="status">Reading the file…</p>;
-  const { format, bytes: data, target: on, parts } = info.value;
+  if (failure.value) return <Trouble failure={failure.value} again={() => attempt.value++} />;
+  if (read.value?.file !== file) return <p class="small" role="status">Reading the file…</p>;
+  const { format, bytes: data, target: on, parts } = read.value.info;
   const ranges = on?.ranges ?? parts.flatMap((part) => part.ranges);
   const erased = on?.erased.reduce((sum, one) => sum + one.bytes, 0);
   return (

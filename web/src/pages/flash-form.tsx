@@ -4,7 +4,7 @@ import { useAction } from "../api/action.ts";
 import { call, request, url } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import type { DevicesDevice, DevicesFlash } from "../api/schema.ts";
-import { type Upload, upload } from "../api/upload.ts";
+import { useUpload } from "../api/upload.ts";
 import { query, setQuery } from "../router.ts";
 import { Submit } from "../ui/button.tsx";
 import { Drop } from "../ui/drop.tsx";
@@ -28,7 +28,7 @@ export function FlashForm({ device, busy, onBegun }: { device: DevicesDevice; bu
   const chosen = useSignal<Chosen | undefined>(undefined);
   const [target, address] = [useSignal(""), useSignal("")];
   const [underReset, verify, force] = [useSignal(false), useSignal(true), useSignal(false)];
-  const sending = useSignal<Upload<DevicesFlash> | undefined>(undefined);
+  const sending = useUpload();
   const wiring = useResource(`wiring ${device.id}`, (signal) => call("GET /bench/devices/{id}/wiring/profile", { path: { id: device.id } }, signal));
   const wired = String(wiring.data.value?.profile["swd_target"] ?? "");
   const options = () => ({ ...(target.value.trim() ? { target: target.value.trim() } : {}), connect_under_reset: underReset.value, verify: verify.value, force: force.value });
@@ -44,8 +44,7 @@ export function FlashForm({ device, busy, onBegun }: { device: DevicesDevice; bu
       for (const [name, value] of Object.entries(options())) form.set(name, String(value));
       if (isPlain(file.peek()) && address.value.trim()) form.set("load_addr", address.value.trim());
       form.set("firmware", file.peek()!);
-      sending.value = upload(to, form, { headers });
-      await sending.value.done.finally(() => (sending.value = undefined));
+      await sending.send<DevicesFlash>(to, form, { headers });
     }
     onBegun();
   });
@@ -68,6 +67,7 @@ export function FlashForm({ device, busy, onBegun }: { device: DevicesDevice; bu
             {file.value && <FirmwareInfo key={`${file.value.name} ${file.value.lastModified}`} file={file.value} target={target.value.trim() || wired} />}
           </>
         ) : <BuildFile device={device.id} chosen={chosen.value} onChoose={(one) => (chosen.value = one)} />}
+        {wiring.failure.value && <Trouble failure={wiring.failure.value} again={() => void wiring.reload()} />}
         <Field label="Target" value={target.value} onInput={(text) => (target.value = text)} placeholder={wired || "STM32F030R8"} maxLength={128} wrong={wrong["target"]}
           hint={wired ? `Empty: ${wired}, as the device is wired.` : "A chip, or an OpenOCD configuration such as target/stm32f0x.cfg."} />
         {source === "file" && isPlain(file.value) && <Field label="Address" value={address.value} onInput={(text) => (address.value = text)} placeholder="0x08000000" hint="Empty: the start of the flash." wrong={wrong["load_addr"]} />}
@@ -79,7 +79,7 @@ export function FlashForm({ device, busy, onBegun }: { device: DevicesDevice; bu
             <Check label="Flash even if the chip is another one" on={force.value} onChange={(on) => (force.value = on)} />
           </div>
         </details>
-        {sending.value && <Progress label="Sent to the server" share={sending.value.share.value} />}
+        {sending.share.value !== undefined && <Progress label="Sent to the server" share={sending.share.value} />}
         {flashing.failure.value && <Trouble failure={flashing.failure.value} />}
         <div class="sheet-end">
           {(held ?? (busy ? "A flash is under way." : undefined)) && <p class="small grow">{held ?? "A flash is under way."}</p>}

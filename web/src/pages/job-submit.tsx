@@ -5,7 +5,7 @@ import { useAction } from "../api/action.ts";
 import { call, url } from "../api/client.ts";
 import { refresh, useResource } from "../api/resource.ts";
 import type { JobsSubmitted } from "../api/schema.ts";
-import { type Upload, upload } from "../api/upload.ts";
+import { useUpload } from "../api/upload.ts";
 import { Editor, type EditorHandle } from "../job/editor.tsx";
 import { TEMPLATES } from "../job/templates.ts";
 import { type Fault, faultsOf } from "../model/rules.ts";
@@ -149,18 +149,13 @@ function WithSources() {
   const file = useSignal<File | undefined>(undefined);
   const path = useSignal(USUAL_PATH);
   const about = useAbout();
-  const sending = useSignal<Upload<JobsSubmitted> | undefined>(undefined);
+  const sending = useUpload();
   const submitting = useAction(async () => {
     const form = new FormData();
     form.set("archive", file.peek()!);
     form.set("ci_yaml", path.peek().trim());
     for (const [name, value] of Object.entries(about.given())) form.set(name, value);
-    sending.value = upload(url("POST /jobs/submit"), form);
-    try {
-      begun(await sending.value.done);
-    } finally {
-      sending.value = undefined;
-    }
+    begun(await sending.send<JobsSubmitted>(url("POST /jobs/submit"), form));
   });
   const { value: failure } = submitting.failure;
   const problems = failure?.refusal.problems ?? [];
@@ -174,7 +169,7 @@ function WithSources() {
       </Drop>
       <Field label="Path of the pipeline in it" value={path.value} onInput={(text) => (path.value = text)} required wrong={failure?.fields["ci_yaml"]} />
       {about.fields(failure?.fields ?? {}, false)}
-      {sending.value && <Progress label="Sent" share={sending.value.share.value} />}
+      {sending.share.value !== undefined && <Progress label="Sent" share={sending.share.value} />}
       {failure && (problems.length > 0
         ? <Faults faults={problems} />
         : <Trouble failure={failure} />)}

@@ -6,7 +6,7 @@ import { call, url } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import type { DevicesDevice, UpdatesUpdate } from "../api/schema.ts";
 import { isAtLeast } from "../api/session.ts";
-import { type Upload, upload } from "../api/upload.ts";
+import { useUpload } from "../api/upload.ts";
 import { isUpdating, updateSteps } from "../model/flash.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
@@ -78,29 +78,25 @@ function Shown({ device, update, onChanged }: { device: DevicesDevice; update: U
 function UpdateSheet({ device, onBegun, onClose }: { device: DevicesDevice; onBegun: () => void; onClose: () => void }) {
   const file = useSignal<File | undefined>(undefined);
   const [version, signature] = [useSignal(""), useSignal("")];
-  const sending = useSignal<Upload<UpdatesUpdate> | undefined>(undefined);
+  const sending = useUpload();
   const updating = useAction(async () => {
     const form = new FormData();
     if (version.value.trim()) form.set("version", version.value.trim());
     if (signature.value.trim()) form.set("signature", signature.value.trim());
     form.set("image", file.peek()!);
-    sending.value = upload(url("POST /bench/devices/{id}/ota", { id: device.id }), form);
-    await sending.value.done.finally(() => (sending.value = undefined));
+    await sending.send<UpdatesUpdate>(url("POST /bench/devices/{id}/ota", { id: device.id }), form);
     onBegun();
   });
   const wrong = updating.failure.value?.fields ?? {};
   return (
-    <FormSheet title={`Update the pod ${device.name}`} submit="Update" busy={updating.busy.value} failure={updating.failure.value} disabled={!file.value} onSubmit={() => updating.run()} onClose={() => {
-      sending.peek()?.stop();
-      onClose();
-    }}>
+    <FormSheet title={`Update the pod ${device.name}`} submit="Update" busy={updating.busy.value} failure={updating.failure.value} disabled={!file.value} onSubmit={() => updating.run()} onClose={onClose}>
       <p>While it is updated, the device takes no captures and no flashes. It restarts at the end.</p>
       <Drop label="Choose an image" onFiles={([first]) => first && (file.value = first)}>
         <p class="small">{file.value ? <><b>{file.value.name}</b>, {bytes(file.value.size)}</> : "or drop it here: the pod's image, at most 8 MiB"}</p>
       </Drop>
       <Field label="Version" value={version.value} onInput={(text) => (version.value = text)} maxLength={64} placeholder="3.10.0" hint="What the pod must say after the update; empty: anything." wrong={wrong["version"]} />
       <Field label="Signature" value={signature.value} onInput={(text) => (signature.value = text)} maxLength={172} hint="Only for pods that want one: base64url of 128 bytes." wrong={wrong["signature"]} />
-      {sending.value && <Progress label="Sent to the server" share={sending.value.share.value} />}
+      {sending.share.value !== undefined && <Progress label="Sent to the server" share={sending.share.value} />}
     </FormSheet>
   );
 }

@@ -14,7 +14,7 @@ import type { Viewer } from "./viewer.ts";
 export function ComparePanel({ viewer }: { viewer: Viewer }) {
   const id = viewer.compareWith.value;
   const failure = useSignal<Failure | undefined>(undefined);
-  const [open, within] = [useSignal(false), useSignal("")];
+  const [open, within, attempt] = [useSignal(false), useSignal(""), useSignal(0)];
   const verdicts = useSignal<Verdicts | undefined>(undefined);
   const { value: golden } = viewer.golden;
   useEffect(() => {
@@ -36,14 +36,14 @@ export function ComparePanel({ viewer }: { viewer: Viewer }) {
       if (!stop.signal.aborted) failure.value = failureOf(error);
     });
     return () => stop.abort();
-  }, [viewer, id, within.value]);
+  }, [viewer, id, within.value, attempt.value]);
   return (
     <section class="panel" aria-label="Compare">
       <h2>Compare {id ? <Button icon="cross" label="Stop comparing" hidden onClick={() => (viewer.compareWith.value = "")} /> : <Button icon="layers" label="Compare with a good capture" hidden expanded={open.value} onClick={() => (open.value = !open.value)} />}</h2>
       {!id && !open.value && <p class="small">Lay a good capture over this one, and see where they differ.</p>}
       {!id && open.value && <Pick viewer={viewer} />}
       {id && <p class="small">{golden ? <>The line in the middle of each lane is <a href={`/captures/${golden.id}`}>{golden.name}</a>. Red: they differ.</> : failure.value ? null : "Reading it…"}</p>}
-      {failure.value && <Trouble failure={failure.value} />}
+      {failure.value && <Trouble failure={failure.value} again={() => attempt.value++} />}
       {verdicts.value && <VerdictList viewer={viewer} verdicts={verdicts.value} />}
       {id && golden && <Field label="Edges may be off by" value={within.value} placeholder="1us" onInput={(next) => (within.value = next)} />}
     </section>

@@ -2,6 +2,7 @@
 import { useEffect } from "preact/hooks";
 import { useResource } from "../api/resource.ts";
 import { Check } from "../ui/field.tsx";
+import { Loaded } from "../ui/states.tsx";
 import { readTrace, rowsAside } from "./aside.ts";
 import type { Viewer } from "./viewer.ts";
 
@@ -10,15 +11,15 @@ export function JobPanel({ viewer, job, step }: { viewer: Viewer; job: string; s
   useEffect(() => {
     if (trace.data.value) viewer.aside.value = rowsAside(trace.data.value, viewer);
   }, [viewer, trace.data.value]);
-  const isEmpty = trace.data.value && viewer.aside.value.length === 0;
   return (
     <section class="panel" aria-label="Job">
       <h2>Job</h2>
       <p class="small"><a href={`/jobs/${job}`}>The job</a> recorded this{step && <> in its step <b>{step}</b></>}. <a href={`/jobs/${job}/timeline`}>Its timeline</a></p>
-      {trace.failure.value && <p class="fault">{trace.failure.value.message}</p>}
-      {isEmpty
-        ? <p class="small">It kept nothing else of this time.</p>
-        : <><Check label="Steps, console and rails above the waves" on={viewer.showsAside.value} onChange={(on) => (viewer.showsAside.value = on)} /><p class="small">Their times are the server's: some milliseconds beside the samples.</p></>}
+      <Loaded resource={trace} rows={1}>
+        {() => viewer.aside.value.length === 0
+          ? <p class="small">It kept nothing else of this time.</p>
+          : <><Check label="Steps, console and rails above the waves" on={viewer.showsAside.value} onChange={(on) => (viewer.showsAside.value = on)} /><p class="small">Their times are the server's: some milliseconds beside the samples.</p></>}
+      </Loaded>
     </section>
   );
 }

@@ -19,6 +19,7 @@ export function RulesPanel({ viewer }: { viewer: Viewer }) {
   const editing = useSignal(false);
   const verdicts = useSignal<Verdicts | undefined>(undefined);
   const failure = useSignal<Failure | undefined>(undefined);
+  const attempt = useSignal(0);
   const text = viewer.rules.value;
   useEffect(() => {
     verdicts.value = undefined;
@@ -34,12 +35,12 @@ export function RulesPanel({ viewer }: { viewer: Viewer }) {
       },
     );
     return () => stop.abort();
-  }, [viewer, text]);
+  }, [viewer, text, attempt.value]);
   return (
     <section class="panel" aria-label="Rules">
       <h2>Rules <span class="group">{text !== "" && <Button icon="cross" label="Remove the rules" hidden onClick={() => (viewer.rules.value = "")} />}<Button icon="edit" label={text === "" ? "Write rules" : "Change the rules"} hidden onClick={() => (editing.value = true)} /></span></h2>
       {text === "" && <p class="small">Say what this capture must show, and see where it does not.</p>}
-      {failure.value && <Trouble failure={failure.value} />}
+      {failure.value && <Trouble failure={failure.value} again={() => attempt.value++} />}
       {text !== "" && !verdicts.value && !failure.value && <p class="small" role="status">Judging…</p>}
       {verdicts.value && <><p class="small" role="status">{summary(verdicts.value)}</p><VerdictList viewer={viewer} verdicts={verdicts.value} /></>}
       {editing.value && <RulesSheet viewer={viewer} onClose={() => (editing.value = false)} />}

@@ -32,6 +32,22 @@ test("a lease that is taken elsewhere is seen, and locks the switch", async () =
   await silent();
 });
 
+test("a console is live again when a lease that closed it has ended", async () => {
+  const { context, page, said } = await open(`/devices/${stage.device}/console`);
+  await page.getByText("Live").waitFor();
+  const { token } = await api("/auth/token", {});
+  const headers = { authorization: `Bearer ${token}` };
+  await api("/cloud/devices/lease?device=demo", { lease_id: "e2e-2", run_label: "nightly 8", ttl_seconds: 60 }, { headers });
+  await page.getByText("nightly 8 holds this device.").waitFor();
+  await page.getByText(/^Reconnecting/).waitFor();
+  await api("/cloud/devices/lease/release?device=demo", { lease_id: "e2e-2" }, { headers });
+  await page.getByText("Live").waitFor({ timeout: 60_000 });
+  await page.getByText("nightly 8").waitFor({ state: "detached" });
+  // A browser reports each refused handshake, which the page cannot prevent.
+  assert.deepEqual(said.filter((line) => !/^error: WebSocket connection to .* failed: .* 409$/.test(line)), []);
+  await context.close();
+});
+
 test("the console shows the target from its banner on, finds words in it and sends what is typed", async () => {
   const { page, silent } = await open(`/devices/${stage.device}/console`);
   await page.getByText("Live").waitFor();
