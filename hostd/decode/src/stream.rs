@@ -80,6 +80,14 @@ impl StreamDecoder {
         self.at
     }
 
+    /// Samples of which all is said that can be so far. Behind a gap, what was decoded is held back until it is known where the
+    /// decoder may begin.
+    pub fn said(&self) -> u64 {
+        self.waiting
+            .as_ref()
+            .map_or(self.at, |waiting| waiting.since)
+    }
+
     /// Takes the samples before `upto`: pairs of a sample and the levels of all channels from there on, ascending, from the
     /// last `upto` on. A capture whose first edge is not at sample 0 begins with all channels low.
     pub fn feed(&mut self, edges: &[(u64, u64)], upto: u64, out: &mut Vec<Annotation>) {

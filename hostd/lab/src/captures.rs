@@ -95,8 +95,9 @@ pub struct Captures {
     tally: Tally,
     /// Held while a pyramid is made again: one at a time.
     raising: Arc<tokio::sync::Mutex<()>>,
-    /// Held while old captures are deleted to make room.
-    making_room: tokio::sync::Mutex<()>,
+    /// Held while old captures of an organisation are deleted to make room. A stream that waits for it loses samples, so none
+    /// waits for another organisation.
+    making_room: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
     /// One permit for each device: a pod takes one capture at a time.
     lanes: Mutex<HashMap<String, Arc<Semaphore>>>,
     running: Mutex<HashMap<String, Running>>,
@@ -108,6 +109,8 @@ pub struct Captures {
     readers: Arc<Semaphore>,
     /// Separate from the readers, since a stream is as slow as its client.
     streams: Arc<Admission>,
+    /// Separate from the streams, since what is imported is on this disk already.
+    imports: Arc<Admission>,
     decoders: Arc<Decoders>,
 }
 
@@ -186,7 +189,7 @@ impl Captures {
             ledger: Ledger::default(),
             tally: Tally::default(),
             raising: Arc::default(),
-            making_room: tokio::sync::Mutex::default(),
+            making_room: Mutex::default(),
             lanes: Mutex::default(),
             running: Mutex::default(),
             unstored: Mutex::default(),
@@ -194,6 +197,7 @@ impl Captures {
             left: Notify::new(),
             readers: Arc::new(Semaphore::new(config.read_max as usize)),
             streams: Arc::new(Admission::new(stream_limits(config.read_max))),
+            imports: Arc::new(Admission::new(stream_limits(config.read_max))),
             decoders: Arc::default(),
         };
         captures.end_unfinished().await?;
@@ -407,8 +411,8 @@ impl Captures {
         permit(&self.readers).await
     }
 
-    /// A permit to send all of a capture to a client, or to import one; the number of concurrent streams is limited.
-    /// No user gets all permits. Waits as long as the caller does.
+    /// A permit to send all of a capture to a client; the number of concurrent streams is limited. No user gets all permits.
+    /// Waits as long as the caller does.
     ///
     /// # Errors
     /// Too many wait.
@@ -417,9 +421,16 @@ impl Captures {
         requester: Option<&Requester>,
     ) -> Result<OwnedPermit, CaptureError> {
         let permit = self.streams.enter_owned(requester).await;
-        permit.map_err(|_| {
-            CaptureError::State("too many captures are being sent or imported; retry later")
-        })
+        permit.map_err(|_| CaptureError::State("too many captures are being sent; retry later"))
+    }
+
+    /// The same for imports.
+    pub(crate) async fn import_permit(
+        &self,
+        requester: Option<&Requester>,
+    ) -> Result<OwnedPermit, CaptureError> {
+        let permit = self.imports.enter_owned(requester).await;
+        permit.map_err(|_| CaptureError::State("too many captures are being imported; retry later"))
     }
 
     /// Accept no more captures, cancel the running ones, and wait until the records say so.

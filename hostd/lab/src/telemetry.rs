@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use base::clock::Clock;
-use pods::{Pod, PodError, PowerStatus, SessionKind};
+use pods::{Pod, PodError, PowerStatus, RefusalKind, SessionKind};
 use tokio::time::MissedTickBehavior;
 use tracing::debug;
 
@@ -46,7 +46,7 @@ struct Track {
     readings: VecDeque<Reading>,
     /// It is being asked.
     is_asked: bool,
-    /// The link on which its pod said that it cannot.
+    /// The link on which its pod said that it cannot, if it gave no reading since.
     cannot: Option<u64>,
 }
 
@@ -128,8 +128,7 @@ impl Telemetry {
                 Err(error) => debug!(device, %error, "no reading of the rails"),
             }
             if let Some(track) = telemetry.lock().get_mut(&device) {
-                track.is_asked = false;
-                track.cannot = matches!(read, Err(PodError::Refused(_))).then_some(link);
+                track.answered(link, &read);
             }
         });
     }
@@ -151,7 +150,18 @@ impl Track {
         })
     }
 
+    /// Its pod was asked on this link, and this came of it.
+    fn answered(&mut self, link: u64, read: &Result<PowerStatus, PodError>) {
+        self.is_asked = false;
+        if let Err(PodError::Refused(refusal)) = read
+            && is_lasting(&refusal.kind)
+        {
+            self.cannot = Some(link);
+        }
+    }
+
     fn add(&mut self, reading: Reading) {
+        self.cannot = None;
         if !self.is_due(reading.at_ms) {
             return;
         }
@@ -176,6 +186,23 @@ impl Track {
             .collect();
         let each = wanted.len().div_ceil(points_max.max(1)).max(1);
         wanted.chunks(each).filter_map(together).collect()
+    }
+}
+
+/// Whether a pod that refuses like this would refuse again for as long as its link lasts.
+fn is_lasting(kind: &RefusalKind) -> bool {
+    match kind {
+        RefusalKind::UnknownCommand
+        | RefusalKind::NoAnalog
+        | RefusalKind::Forbidden
+        | RefusalKind::Plain => true,
+        RefusalKind::MissingPart { is_away, .. } => !is_away,
+        RefusalKind::PinConflict { .. }
+        | RefusalKind::PullConflict { .. }
+        | RefusalKind::TriggerTimeout { .. }
+        | RefusalKind::Locked
+        | RefusalKind::Leased { .. }
+        | RefusalKind::Busy => false,
     }
 }
 
@@ -215,6 +242,9 @@ async fn keep(telemetry: Weak<Telemetry>) {
 
 #[cfg(test)]
 mod tests {
+    use pods::Refusal;
+    use pods::protocol::missing_part;
+
     use super::*;
 
     fn reading(at_s: u64, rails: [Option<(i64, i64)>; 2]) -> Reading {
@@ -262,6 +292,47 @@ mod tests {
             assert!(track(17).samples(0, 0, points).len() <= points.max(1));
         }
         assert_eq!(Track::default().samples(0, 0, 10), []);
+    }
+
+    #[test]
+    fn a_pod_that_cannot_is_left_alone_and_one_that_cannot_now_is_asked_again() {
+        let refused = |text: &str| {
+            let mut track = Track {
+                is_asked: true,
+                ..Track::default()
+            };
+            track.answered(7, &Err(PodError::Refused(Refusal::new(text))));
+            assert!(!track.is_asked, "{text}");
+            track
+        };
+        for lasting in [
+            "unknown cmd",
+            "this BenchPod has no analog front end: `power_status` needs one",
+            "forbidden: `power_status` needs tier 2, this tunnel has 1",
+            "the monitors are not fitted",
+            &missing_part("power", None),
+        ] {
+            let mut track = refused(lasting);
+            assert_eq!(track.cannot, Some(7), "{lasting}");
+            // It can, as it turns out.
+            track.add(reading(0, [None, None]));
+            assert_eq!(track.cannot, None, "{lasting}");
+        }
+        for passing in [
+            "busy",
+            "busy: a cloud job holds this pod (run 7, 9 s left)",
+            "locked: no commands from here",
+            "pin conflict: LA3 is in use by uart_rx",
+            "pull conflict: LA3 has a pull-up",
+            "trigger timeout: no rising edge on LA3",
+            &missing_part("power", Some("192.0.2.7:5025 refuses the connection")),
+        ] {
+            assert_eq!(refused(passing).cannot, None, "{passing}");
+        }
+        let mut track = refused("unknown cmd");
+        let reason = "it is unplugged".to_owned();
+        track.answered(7, &Err(PodError::Offline { reason }));
+        assert_eq!(track.cannot, Some(7));
     }
 
     #[test]

@@ -43,7 +43,11 @@ impl CaptureStream {
         let trigger_wait = request
             .trigger()
             .map_or(0, |trigger| u64::from(trigger.timeout_ms));
-        let running = Duration::from_nanos(request.duration_ns());
+        // What is sent while it is taken comes at once: a pod that has died is noticed before its capture would be over.
+        let running = match request.is_streamed() {
+            true => Duration::ZERO,
+            false => Duration::from_nanos(request.duration_ns()),
+        };
         Self {
             lines,
             assembly: Assembly::new((adc_samples, la_samples))

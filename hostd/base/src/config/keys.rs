@@ -158,7 +158,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("captures.queue_max", "captures waiting for one device"),
     (
         "captures.samples_max",
-        "samples of one capture, whatever the pod could do",
+        "samples of one capture that is held in memory until its end; longer ones of pods that can are written as they come, within the quota",
     ),
     (
         "captures.read_max",

@@ -170,17 +170,23 @@ impl Hunt {
     fn seek(&mut self, edges: &[(u64, u16)], upto: u64, is_lost: bool) -> Result<(), TaskError> {
         let mut notes = Vec::new();
         if is_lost {
-            self.seeker.lose();
+            // It says what it held back of the samples before.
             let lost = self.decoder.lose(upto, &mut notes);
-            return lost.map_err(|error| TaskError::Hunt(error.to_string()));
+            lost.map_err(|error| TaskError::Hunt(error.to_string()))?;
+        } else {
+            let edges: Vec<(u64, u64)> = edges
+                .iter()
+                .map(|&(sample, word)| (sample, word.into()))
+                .collect();
+            self.decoder.feed(&edges, upto, &mut notes);
         }
-        let edges: Vec<(u64, u64)> = edges
-            .iter()
-            .map(|&(sample, word)| (sample, word.into()))
-            .collect();
-        self.decoder.feed(&edges, upto, &mut notes);
-        let seen = notes.iter().find_map(|note| self.seeker.see(note));
-        if let Some(trigger) = seen.filter(|trigger| *trigger <= self.give_up) {
+        let kept = self.kept_from..=self.give_up;
+        let seen = notes.iter().filter_map(|note| self.seeker.see(note));
+        let seen = { seen }.find(|trigger| kept.contains(trigger));
+        if is_lost {
+            self.seeker.lose();
+        }
+        if let Some(trigger) = seen {
             let Awaited {
                 samples,
                 pre_samples,
@@ -201,7 +207,8 @@ impl Hunt {
     /// Forgets what lies too far back.
     fn forget(&mut self) {
         let back = self.awaited.pre_samples + BACK;
-        self.kept_from = self.kept_from.max(self.upto.saturating_sub(back));
+        let said = self.upto.min(self.decoder.said());
+        self.kept_from = self.kept_from.max(said.saturating_sub(back));
         while let Some((_, word)) = self
             .kept
             .pop_front_if(|(sample, _)| *sample <= self.kept_from)

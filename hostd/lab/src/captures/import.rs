@@ -81,8 +81,8 @@ impl Captures {
         staged: Staged,
     ) -> Result<Imported, CaptureError> {
         check_name(import.name.as_deref())?;
-        // A file takes seconds to read: as long as a capture takes to be sent.
-        let permit = self.stream_permit(import.requester.as_ref()).await?;
+        // A file takes seconds to read.
+        let permit = self.import_permit(import.requester.as_ref()).await?;
         let captures = self.clone();
         // On a task of its own, so that it finishes even if the caller goes away.
         let task = tokio::spawn(async move { captures.take_in(import, staged, permit).await });

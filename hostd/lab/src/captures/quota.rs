@@ -176,7 +176,14 @@ impl Captures {
         more: Usage,
     ) -> Result<(), CaptureError> {
         // One at a time, or two calls would each delete enough for both.
-        let _order = self.making_room.lock().await;
+        let order = {
+            let mut orders = self
+                .making_room
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            orders.entry(org.to_owned()).or_default().clone()
+        };
+        let _order = order.lock().await;
         let limit = Usage::limit(&self.config);
         let Err(over) = self.ledger.claim(org, more, limit) else {
             return Ok(());

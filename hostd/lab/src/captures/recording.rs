@@ -60,8 +60,8 @@ pub enum RecordError {
     Analog(#[source] EncoderError),
 }
 
-/// Takes frames as they come. Holds the encoded samples, bounded by `captures.samples_max`, until
-/// the end.
+/// Takes frames as they come. Holds the encoded samples, bounded by `captures.samples_max`, until the end; those of longer
+/// captures are taken from it as they are final.
 pub struct Recording {
     channels: Vec<ChannelRecord>,
     /// LA channels in the order of the segment's bits.

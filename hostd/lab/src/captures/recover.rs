@@ -40,7 +40,7 @@ pub(super) fn recover(files: &Files, record: &CaptureRecord, now_ms: u64) -> Opt
     }
     done.status = Status::Done;
     done.size_bytes = Some(files.size_bytes(&record.id));
-    // Where its trigger lies is known only if nothing was asked for before that.
+    // Where its trigger lies was noted before its samples got their names, unless it is their first.
     done.triggered = record.triggered.map(|_| true);
     done.finished_ms = Some(now_ms);
     Some(done)

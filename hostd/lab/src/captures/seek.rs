@@ -4,10 +4,9 @@ use std::collections::VecDeque;
 
 use decode::{Annotation, Spec, SpecError, Value};
 
-use super::order::Bus;
+use pods::protocol::LA_CHANNELS;
 
-/// Names of a pod's channels, in the order of a word's bits.
-const CHANNELS: u8 = 14;
+use super::order::Bus;
 
 /// Looks for an address or for bytes.
 #[derive(Debug)]
@@ -30,7 +29,7 @@ pub(super) enum Seeker {
 /// # Errors
 /// A channel or an option cannot be.
 pub(super) fn spec(bus: &Bus) -> Result<Spec, SpecError> {
-    let names: Vec<String> = (1..=CHANNELS).map(|la| format!("LA{la}")).collect();
+    let names: Vec<String> = (1..=LA_CHANNELS).map(|la| format!("LA{la}")).collect();
     let name = |la: u8| format!("LA{la}");
     match bus {
         Bus::I2c { lines, .. } => {

@@ -267,7 +267,8 @@ impl Task {
         }
         self.claim(finished.size_bytes()).await?;
         self.record.channels = finished.channels.clone();
-        if !self.record.gaps.is_empty() {
+        let is_late = self.record.trigger_sample.is_some_and(|at| at > 0);
+        if is_late || !self.record.gaps.is_empty() {
             // A capture whose samples are on disk may be found without its last record. Its bytes count with that one.
             let so_far = CaptureRecord {
                 size_bytes: None,

@@ -6,7 +6,8 @@ pub const TTL_S: std::ops::RangeInclusive<u32> = 15..=600;
 /// Longest label of a holder, in characters.
 pub const HOLDER_CHARS_MAX: usize = 40;
 
-/// The id of leases that people take who are signed in. It is no secret: who shows it must be their owner.
+/// The id of leases that people take who are signed in. It is no secret: a session shows it by being the owner's, and nothing
+/// else may name it.
 pub const PERSONS_LEASE: &str = "person";
 
 /// A lease as its taker asked for it.

@@ -140,6 +140,51 @@ fn lost_samples_are_no_part_of_a_sequence() {
     assert_eq!(within(&[(0, 1), gap, (9000, 9001)], early), [(0, 50)]);
 }
 
+/// A line that is never idle, so that the decoder behind a gap holds back what it has seen.
+#[test]
+fn a_trigger_behind_a_gap_of_a_busy_line_is_seen_late_and_its_samples_are_kept() {
+    const SLOW: usize = 100;
+    let mut line = vec![4; SLOW];
+    for byte in [vec![0; 5], vec![0x55], vec![0; 700]].concat() {
+        let bits = (0..8).map(|bit| u16::from(byte >> bit & 1 == 1) << 2);
+        for level in [0].into_iter().chain(bits).chain([4]) {
+            line.extend([level; SLOW]);
+        }
+    }
+    let hunted = |gaps: &[(u64, u64)]| {
+        let mut awaited = awaited(&[Some(0x55)], 500, 300);
+        awaited.bus = Bus::Uart {
+            rx: 3,
+            bytes: vec![Some(0x55)],
+            options: vec![("baudrate".to_owned(), "10000".to_owned())],
+        };
+        let mut hunt = Hunt::new(awaited, RATE_HZ).unwrap();
+        let mut from = 0;
+        while from < line.len() && !hunt.is_over() {
+            let ends = gaps.iter().flat_map(|&(from, to)| [from, to]);
+            let end = { ends }.find(|end| from < usize::try_from(*end).unwrap());
+            let end = end.map_or(line.len(), |end| usize::try_from(end).unwrap());
+            let to = (from + 1000).min(end).min(line.len());
+            let known = gaps.iter().filter(|(_, end)| *end <= to as u64);
+            let known: Vec<(u64, u64)> = known.copied().collect();
+            hunt.take(&edges(&line, from, to), to as u64, &known)
+                .unwrap();
+            from = to;
+        }
+        hunt.found
+    };
+    // The end of the last bit of the sixth byte.
+    let end = (SLOW + 5 * 10 * SLOW + 9 * SLOW) as u64;
+    let found = hunted(&[(40, 90)]).unwrap();
+    assert_eq!((found.trigger, found.first), (end, end - 300));
+    assert_eq!(found.end, end + 200);
+    assert!(BACK + 300 < found.after, "{found:?}");
+    // The next gap comes first: what was held back is looked at then.
+    let again = hunted(&[(40, 90), (30_000, 31_000)]).unwrap();
+    assert_eq!(again.trigger, end);
+    assert_eq!(again.after, 31_000 - end);
+}
+
 #[test]
 fn the_wait_has_an_end() {
     let line = uart(&[0x55]);

@@ -199,12 +199,22 @@ async fn imports_of_one_organisation_leave_places_to_others_and_to_reads() {
     let mut busy = Vec::new();
     for user in ["one", "one", "two"] {
         let requester = by("crowd", user);
-        busy.push(captures.stream_permit(Some(&requester)).await.unwrap());
+        busy.push(captures.import_permit(Some(&requester)).await.unwrap());
     }
     let soon = Duration::from_millis(200);
     let more = timeout(soon, import(by("crowd", "two"))).await;
     assert!(more.is_err(), "it waits for its own");
-    // Nor do imports wait for reads, or reads for imports.
+    // Nor do imports wait for reads, or reads for imports; and none for clients that are sent captures.
+    let mut sent = Vec::new();
+    for (org, user) in [
+        ("crowd", "one"),
+        ("crowd", "two"),
+        ("slow", "one"),
+        ("slow", "two"),
+    ] {
+        let requester = by(org, user);
+        sent.push(captures.stream_permit(Some(&requester)).await.unwrap());
+    }
     let mut reads = Vec::new();
     for _ in 0..CapturesConfig::default().read_max {
         reads.push(captures.reader_permit().await);

@@ -91,12 +91,7 @@ impl Bounds<'_> {
             return Ok(None);
         };
         self.condition(condition)?;
-        if !(1..=TRIGGER_TIMEOUT_MS_MAX).contains(&trigger.timeout_ms) {
-            return Err(invalid(
-                "trigger.timeout_ms",
-                format!("must be 1 to {TRIGGER_TIMEOUT_MS_MAX}"),
-            ));
-        }
+        timeout(trigger.timeout_ms)?;
         if pre_samples > 0 && self.capabilities.capture_pre_samples != Some(true) {
             let lack = self.no_trigger("samples before a trigger");
             let lack = format!("{PRE_SAMPLES}: {lack}");
@@ -155,10 +150,8 @@ impl Bounds<'_> {
                 }
             }
         }
-        let timeout_ms = trigger.timeout_ms;
-        let field = "trigger.timeout_ms";
-        within(field, timeout_ms.into(), 1, TRIGGER_TIMEOUT_MS_MAX.into())?;
-        Ok(Some((bus, timeout_ms)))
+        timeout(trigger.timeout_ms)?;
+        Ok(Some((bus, trigger.timeout_ms)))
     }
 
     /// Makes the request of a capture one for all samples from the beginning of the wait on.
@@ -274,6 +267,15 @@ const PRE_SAMPLES_MAX: u64 = 1 << 20;
 
 /// The member of an order that asks for samples before its trigger.
 const PRE_SAMPLES: &str = "pre_samples";
+
+fn timeout(ms: u32) -> Result<(), PlanError> {
+    within(
+        "trigger.timeout_ms",
+        ms.into(),
+        1,
+        TRIGGER_TIMEOUT_MS_MAX.into(),
+    )
+}
 
 /// A number of samples.
 pub(super) fn within(field: &str, value: u64, least: u64, most: u64) -> Result<(), PlanError> {
