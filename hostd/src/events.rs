@@ -13,8 +13,8 @@ use bytes::Bytes;
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep, sleep_until};
 
+use base::news::News;
 use base::news::recent::{Begin, Event, Follower, Next, Recent};
-use base::news::{Kind, News};
 use identity::Verified;
 use identity::scope::Scope;
 
@@ -122,14 +122,10 @@ impl Sight {
 
     /// Whether the caller may see an event of its organisation. What is of no device is for those who may use all.
     fn sees(&self, event: &Event) -> bool {
-        let is_job = matches!(
-            event.kind,
-            Kind::JobQueued | Kind::JobStarted | Kind::JobFinished
-        );
         let devices = &event.devices;
         let is_within = self.caller.devices().is_none()
             || !devices.is_empty() && devices.iter().all(|id| self.caller.may_use_id(id));
-        (!is_job || self.sees_jobs) && is_within
+        (!event.kind.is_job() || self.sees_jobs) && is_within
     }
 }
 

@@ -1,7 +1,7 @@
 //! Leases of people who are signed in: the session stands for them, on all of a person's pages and for nobody else.
 
 use serde_json::{Value, json};
-use tests::{Bench, Client, Server};
+use tests::{Bench, Client, Server, Socket};
 
 const ON: &str = r#"{"command":{"cmd":"target_power","efuse":1,"state":1}}"#;
 
@@ -116,6 +116,46 @@ fn a_persons_own_key_finds_the_device_held_and_a_lease_by_name_stays_one() {
         .expect_error(403, "forbidden");
     let ended = people.owner.delete(&named).unwrap().expect(200);
     assert_eq!(ended["released"], true);
+}
+
+#[test]
+fn the_id_of_peoples_leases_is_not_to_be_had_by_name() {
+    let people = People::new();
+    let lease = people.path("/lease");
+    people.owner.send("POST", &lease, None).unwrap().expect(200);
+    let key = people.bench.server.client();
+    let minted = key.post("/api/auth/token", &json!({})).unwrap().expect(200);
+    let token = format!("Bearer {}", minted["token"].as_str().unwrap());
+    let program = people.bench.server.anonymous().with_authorization(&token);
+    // Neither the owner's key nor a token of it has the device by showing the id,
+    for client in [&key, &program] {
+        for header in ["x-bench-lease", "x-benchpod-lease"] {
+            let shows = client.clone().with_header(header, "person");
+            people.drive(&shows).expect_error(409, "lease_held");
+        }
+    }
+    let url = &people.bench.server.url;
+    let path = "/api/cloud/devices/ws?device=d0&kind=uart&lease=person";
+    let opened = Socket::open(url, path, &[("authorization", token.as_str())]);
+    let (status, body) = opened.unwrap().refused();
+    assert_eq!((status, &body["code"]), (409, &json!("lease_held")));
+    // nor by taking, keeping or ending a lease of that id.
+    for rest in ["lease", "lease/renew", "lease/release"] {
+        let path = format!("/api/cloud/devices/{rest}?device=d0");
+        let reply = program.post(&path, &json!({"lease_id": "person"})).unwrap();
+        reply.expect_error(400, "invalid_request");
+        assert!(reply.text.contains("lease_id"), "{rest}: {}", reply.text);
+    }
+    // The session goes on driving it, also where a page shows the id.
+    people.drive(&people.owner).expect(200);
+    let shows = people.owner.clone().with_header("x-bench-lease", "person");
+    people.drive(&shows).expect(200);
+    assert_eq!(people.lease()["holder"], "owner");
+    people.owner.delete(&lease).unwrap().expect(200);
+    let path = "/api/cloud/devices/lease?device=d0";
+    let taken = program.post(path, &json!({"lease_id": "person"})).unwrap();
+    taken.expect_error(400, "invalid_request");
+    assert_eq!(people.lease(), Value::Null);
 }
 
 #[test]

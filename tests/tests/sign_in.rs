@@ -241,7 +241,7 @@ fn a_browser_stays_signed_in_where_a_person_asks_for_it() {
 }
 
 #[test]
-fn behind_tls_the_cookie_is_secure_and_both_names_open() {
+fn behind_tls_the_cookie_is_secure_and_the_plain_one_opens_nothing() {
     let bench = Proxied::start();
     let https = bench
         .server
@@ -274,6 +274,16 @@ fn behind_tls_the_cookie_is_secure_and_both_names_open() {
     // The secure one counts, in either order; the other one may come from elsewhere.
     shows(&format!("hostd_session=a.b.c; {secure}")).expect(200);
     shows(&format!("{plain}; __Host-hostd_session=a.b.c")).expect_error(401, "invalid_credential");
+    // By HTTPS the plain one does not count at all: another host that set it would choose the account.
+    let shows_by_https = |cookie: &str| {
+        browser(&bench.server, cookie, &[("x-forwarded-proto", "https")])
+            .get("/api/auth/session")
+            .unwrap()
+    };
+    shows_by_https(&plain).expect_error(401, "missing_credential");
+    shows_by_https(&format!("{plain}; theme=dark")).expect_error(401, "missing_credential");
+    shows_by_https(&secure).expect(200);
+    shows_by_https(&format!("hostd_session=a.b.c; {secure}")).expect(200);
     let out = https
         .with_header("cookie", &secure)
         .delete("/api/auth/session")

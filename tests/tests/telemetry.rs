@@ -57,3 +57,23 @@ fn an_idle_device_is_read_and_an_answer_to_somebody_counts() {
     // One that is away has nothing, and is no error.
     assert_eq!(length(&telemetry(&client, gone, "")["rails"][0]), 0);
 }
+
+#[test]
+fn a_token_for_another_device_sees_nothing() {
+    let bench = Bench::start(&["sim:v3,seed=3", "sim:v3,seed=4"]).unwrap();
+    let [device, other] = &bench.devices[..] else {
+        panic!("two devices");
+    };
+    let client = bench.server.client();
+    let minted = client.post("/api/auth/token", &json!({"devices": ["d0"]}));
+    let minted = minted.unwrap().expect(200);
+    let token = format!("Bearer {}", minted["token"].as_str().unwrap());
+    let narrow = bench.server.anonymous().with_authorization(&token);
+    telemetry(&narrow, device, "");
+    telemetry(&client, other, "");
+    for which in [other.as_str(), "d1"] {
+        let path = format!("/api/bench/devices/{which}/telemetry");
+        let refused = narrow.get(&path).unwrap();
+        refused.expect_error(404, "not_found");
+    }
+}

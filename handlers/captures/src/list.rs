@@ -69,18 +69,12 @@ static PLACE: Like = Like {
 
 /// An id, and behind it how much the capture had of that by which they are sorted.
 fn is_place(text: &str) -> bool {
-    let is_letter = |b: u8| {
-        b.is_ascii_digit() || b.is_ascii_uppercase() && !matches!(b, b'I' | b'L' | b'O' | b'U')
-    };
     let is_hex = |b: u8| b.is_ascii_digit() || matches!(b, b'a'..=b'f');
     let (id, much) = match text.split_once('-') {
         Some((id, much)) => (id, Some(much)),
         None => (text, None),
     };
-    id.len() == 26
-        && id.starts_with(|first| matches!(first, '0'..='7'))
-        && id.bytes().all(is_letter)
-        && much.is_none_or(|much| much.len() == 16 && much.bytes().all(is_hex))
+    like::is_ulid(id) && much.is_none_or(|much| much.len() == 16 && much.bytes().all(is_hex))
 }
 
 members! {

@@ -1,18 +1,15 @@
 //! What the lease endpoints share: their body, their answer, their refusals.
 
 use guest::devices::Device;
-use guest::leases::{self, Error, Lease};
-use guest::{
-    ApiError, Operation, Refusal, Response, Shape, Time, flag, integer, members, spelled, text,
-};
+use guest::lease::TTL_S_DEFAULT;
+pub(crate) use guest::lease::{refusal, ttl_s};
+use guest::leases::{self, Lease};
+use guest::{ApiError, Operation, Refusal, Response, Shape, Time, flag, members, spelled, text};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::device;
-
-/// Life of a lease when the caller does not say, in seconds.
-const TTL_S_DEFAULT: u32 = 120;
 
 members! {
     #[derive(Debug, PartialEq)]
@@ -40,10 +37,6 @@ pub(crate) fn id() -> impl Shape<Value = String> {
 
 pub(crate) fn label() -> impl Shape<Value = String> {
     text(0..=256)
-}
-
-pub(crate) fn ttl_s() -> impl Shape<Value = u32> {
-    integer(15..=600_u32)
 }
 
 /// A lease that is held.
@@ -105,17 +98,6 @@ pub(crate) fn reply(device: &Device, lease: &Lease) -> Response {
         expires_at: &lease.expires_at,
     };
     Response::json(200, &held)
-}
-
-/// `name` is the device that was asked for.
-pub(crate) fn refusal(error: Error, name: &str) -> ApiError {
-    match error {
-        Error::NotFound => device::missing(name),
-        Error::Busy(busy) => ApiError::held(busy),
-        Error::Invalid((field, rule)) => ApiError::field(field, rule),
-        Error::Forbidden(message) => ApiError::forbidden(message),
-        Error::Other(cause) => ApiError::internal(cause),
-    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,8 @@
 
 use guest::leases::{self, Released};
 use guest::{
-    ApiError, HOLDER_CHARS_MAX, LeaseEnd, Openapi, Refusal, Request, Response, Route, members, text,
+    ApiError, HOLDER_CHARS_MAX, LeaseEnd, Openapi, Refusal, Request, Response, Route, lease,
+    members, text,
 };
 
 use crate::{device, lease_take};
@@ -47,7 +48,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     };
     released
         .map(|released| reply(&released))
-        .map_err(|error| lease_take::refusal(error, id))
+        .map_err(|error| lease::refusal(error, id))
 }
 
 fn reply(released: &Released) -> Response {

@@ -1,10 +1,10 @@
 //! `POST /bench/devices/{id}/lease`: take a device as the person who is signed in, or keep it. No lease is shown afterwards:
 //! the session stands for it, on every page that the person has open.
 
-use guest::leases::{self, Error, Lease};
+use guest::leases::{self, Lease};
 use guest::{
     ApiError, Credential, JSON_BODY_BYTES_MAX, Openapi, Refusal, Request, Response, Route, Time,
-    flag, integer, members,
+    flag, lease, members,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -14,9 +14,6 @@ use crate::device;
 
 /// People alone: programs name their leases.
 pub(crate) const CREDENTIALS: &[Credential] = &[Credential::UserSession];
-
-/// Life of a lease that is not renewed when the caller does not say, in seconds.
-const TTL_S_DEFAULT: u32 = 120;
 
 pub(crate) const ROUTE: Route = Route {
     name: "devices.lease_take",
@@ -45,7 +42,7 @@ members! {
     #[derive(Debug, PartialEq)]
     struct Ask {
         /// Life of the lease, if it is not kept.
-        ttl_seconds: u32 = or(integer(15..=600), TTL_S_DEFAULT),
+        ttl_seconds: u32 = or(lease::ttl_s(), lease::TTL_S_DEFAULT),
         /// Wait in line, if the device is not to be had now: asking again within 15 seconds keeps the place.
         queue: bool = or(flag(), false),
         /// For administrators, when a device is taken: take it though its pod has not acknowledged the safe state after
@@ -87,7 +84,7 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     let taken = leases::acquire(id, None, "", ask.ttl_seconds, ask.queue, ask.r#override);
     taken
         .map(|lease| reply(&lease))
-        .map_err(|error| refusal(error, id))
+        .map_err(|error| lease::refusal(error, id))
 }
 
 fn reply(lease: &Lease) -> Response {
@@ -96,16 +93,6 @@ fn reply(lease: &Lease) -> Response {
 
 fn parse(request: &Request) -> Result<Ask, ApiError> {
     request.json_or_empty()?.read()
-}
-
-pub(crate) fn refusal(error: Error, id: &str) -> ApiError {
-    match error {
-        Error::NotFound => ApiError::not_found("device", id),
-        Error::Busy(busy) => ApiError::held(busy),
-        Error::Invalid((field, rule)) => ApiError::field(field, rule),
-        Error::Forbidden(message) => ApiError::forbidden(message),
-        Error::Other(cause) => ApiError::internal(cause),
-    }
 }
 
 #[cfg(test)]

@@ -2,15 +2,12 @@
 //! it is admitted again.
 
 use guest::{
-    ApiError, JSON_BODY_BYTES_MAX, Openapi, Refusal, Request, Response, Route, devices, flag,
-    members, text,
+    ApiError, HOLDER_CHARS_MAX, JSON_BODY_BYTES_MAX, Openapi, Refusal, Request, Response, Route,
+    devices, flag, members, text,
 };
 use serde_json::json;
 
 use crate::device;
-
-/// Longest label of a holder.
-const HOLDER_CHARS_MAX: usize = 40;
 
 pub(crate) const ROUTE: Route = Route {
     name: "devices.remove",

@@ -18,7 +18,7 @@ pub mod command;
 mod error;
 mod fields;
 pub mod form;
-mod lease_end;
+pub mod lease;
 pub mod like;
 mod members;
 mod openapi;
@@ -42,7 +42,7 @@ pub use bindings::hostd::host::{
 pub use error::{ApiError, FieldProblem, TextProblem};
 pub use fields::Fields;
 pub use http_types::{Body, Busy, Caller, Credential, Credentials, Request, Response, Role};
-pub use lease_end::{HOLDER_CHARS_MAX, LeaseEnd};
+pub use lease::{HOLDER_CHARS_MAX, LeaseEnd};
 pub use like::{Like, NAME};
 pub use members::{Member, Members, Rule, inline, nested, optional, or, required};
 #[doc(hidden)]

@@ -53,19 +53,10 @@ static PLACE: Like = Like {
 };
 
 fn is_place(text: &str) -> bool {
-    let is_letter = |b: u8| {
-        b.is_ascii_digit() || b.is_ascii_uppercase() && !matches!(b, b'I' | b'L' | b'O' | b'U')
-    };
     let is_number = |text: &str| text.len() == 5 && text.bytes().all(|b| b.is_ascii_digit());
     let parts: Vec<&str> = text.split('-').collect();
     match parts[..] {
-        [job, attempt, number] => {
-            job.len() == 26
-                && job.starts_with(|first| matches!(first, '0'..='7'))
-                && job.bytes().all(is_letter)
-                && is_number(attempt)
-                && is_number(number)
-        }
+        [job, attempt, number] => like::is_ulid(job) && is_number(attempt) && is_number(number),
         _ => false,
     }
 }

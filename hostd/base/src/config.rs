@@ -25,8 +25,8 @@ pub use sections::{
     CommitStatusConfig, DeviceConfig, DiskConfig, EVERY_ORG, EmiConfig, GpioLine, HandlersConfig,
     HttpConfig, JobNetwork, JobsConfig, LeasesConfig, LogConfig, LogFormat, LogicPart,
     MetricsConfig, OidcConfig, Parity, PluginsConfig, PodsConfig, PowerOnRelease, PowerPart,
-    ProbePart, Provider, ScpiDialect, StoreConfig, UartPart, UploadsConfig, UsbPolicy,
-    WaveformsConfig, WebhooksConfig,
+    ProbePart, Provider, REMEMBER_DAYS, ScpiDialect, StoreConfig, UartPart, UploadsConfig,
+    UsbPolicy, WaveformsConfig, WebhooksConfig,
 };
 
 /// Variables with that prefix that are not configuration keys: those that the command line, the
@@ -189,7 +189,7 @@ impl Config {
         self.check_texts()?;
         self.auth
             .check()
-            .or_else(|(key, message)| bad(key, message))?;
+            .or_else(|(key, message)| bad(key, &message))?;
         if !(8 << 10..=1 << 20).contains(&self.http.head_bytes_max) {
             return bad("http.head_bytes_max", "must be 8192 to 1048576");
         }

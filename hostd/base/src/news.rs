@@ -58,6 +58,20 @@ kinds! {
     JobFinished "job.finished" "A job is over."
 }
 
+impl Kind {
+    /// The one of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|kind| kind.as_str() == name)
+    }
+
+    /// Whether it is about a job, which may be of no device.
+    #[must_use]
+    pub fn is_job(self) -> bool {
+        matches!(self, Self::JobQueued | Self::JobStarted | Self::JobFinished)
+    }
+}
+
 /// Something that happened.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Happening {
@@ -154,5 +168,15 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), Kind::ALL.len());
+        assert_eq!(Kind::named("job"), None);
+    }
+
+    #[test]
+    fn what_is_about_jobs_is_called_so() {
+        for kind in Kind::ALL {
+            assert_eq!(Kind::named(kind.as_str()), Some(*kind));
+            let is_called_so = kind.as_str().starts_with("job.");
+            assert_eq!(kind.is_job(), is_called_so, "{}", kind.as_str());
+        }
     }
 }

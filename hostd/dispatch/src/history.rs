@@ -7,11 +7,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::ops::ControlFlow;
+use std::path::Path;
 
+use admission::OwnedPermit;
 use evidence::cases::Reader;
 use evidence::result::Outcome as CaseOutcome;
-use store::StoreError;
 use store::jobs::{self as records, Attempt, Job};
+use store::{Store, StoreError};
+use tracing::warn;
 
 use crate::behind;
 use crate::error::JobError;
@@ -92,7 +95,7 @@ pub struct History {
     pub cases: Vec<CaseHistory>,
     /// How many there are in all.
     pub all: usize,
-    /// Something was left out: jobs have more cases than one answer reads.
+    /// Something was left out: jobs have more cases than one answer reads, or some that cannot be read.
     pub is_cut: bool,
 }
 
@@ -110,31 +113,40 @@ impl Jobs {
     ) -> Result<History, JobError> {
         // What it reads is much: as pages do, it waits for its turn.
         let place = self.turns.read(by).await?;
-        let org = by.org.clone();
-        let read = self.store.read(move |s| {
-            let mut found = Vec::new();
-            records::newest_first(s, &org, None, |job| {
-                let fitting = job
-                    .job()
-                    .filter(|job| job.end.is_some() && filter.fits(job));
-                found.extend(fitting.cloned());
-                match found.len() == JOBS_MAX {
-                    true => ControlFlow::Break(()),
-                    false => ControlFlow::Continue(()),
-                }
-            })?;
-            Ok::<_, StoreError>(found)
-        });
-        let jobs = read.await?;
+        let (jobs, place) = last_ended(&self.store, by.org.clone(), filter, place).await?;
         let files = self.files.clone();
         let work = move || {
             let _place = place;
             Looking::new(text).all(&files, &jobs, limit)
         };
         let made = behind::run(work).await;
-        let made = made.unwrap_or_else(|| Err(io::Error::other("the look ended early")));
+        let made = made.ok_or_else(|| io::Error::other("the look ended early"));
         made.map_err(JobError::files(self.files.root()))
     }
+}
+
+/// The last jobs that fit and have ended, and the place, which is held until the scan is over, though the caller may have left.
+async fn last_ended(
+    store: &Store,
+    org: String,
+    filter: Filter,
+    place: OwnedPermit,
+) -> Result<(Vec<Job>, OwnedPermit), StoreError> {
+    let read = store.read(move |s| {
+        let mut found = Vec::new();
+        records::newest_first(s, &org, None, |job| {
+            let fitting = job
+                .job()
+                .filter(|job| job.end.is_some() && filter.fits(job));
+            found.extend(fitting.cloned());
+            match found.len() == JOBS_MAX {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        })?;
+        Ok::<_, StoreError>((found, place))
+    });
+    read.await
 }
 
 /// A look at jobs, the newest one first.
@@ -156,9 +168,9 @@ impl Looking {
         }
     }
 
-    fn all(mut self, files: &Files, jobs: &[Job], limit: usize) -> io::Result<History> {
+    fn all(mut self, files: &Files, jobs: &[Job], limit: usize) -> History {
         for (place, job) in jobs.iter().enumerate() {
-            self.job(files, place, job)?;
+            self.job(files, place, job);
         }
         let commit = |place: usize| jobs[place].commit.as_deref();
         let mut cases: Vec<CaseHistory> = self
@@ -175,15 +187,15 @@ impl Looking {
         cases.sort_by(|a, b| rank(a).cmp(&rank(b)));
         let all = cases.len();
         cases.truncate(limit);
-        Ok(History {
+        History {
             jobs: jobs.iter().map(looked).collect(),
             cases,
             all,
             is_cut: self.is_cut,
-        })
+        }
     }
 
-    fn job(&mut self, files: &Files, place: usize, job: &Job) -> io::Result<()> {
+    fn job(&mut self, files: &Files, place: usize, job: &Job) {
         for (at, run) in job.runs.iter().enumerate() {
             let of_run = |attempt: &&Attempt| attempt.run as usize == at;
             let Some(attempt) = job.attempts.iter().rfind(of_run) else {
@@ -198,11 +210,15 @@ impl Looking {
                 };
                 self.see((&run.id, None), place, device, went);
             }
-            let file = match File::open(files.cases(&job.id, attempt.number)) {
+            let (file, bytes) = match open(&files.cases(&job.id, attempt.number)) {
+                Ok(opened) => opened,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                file => file?,
+                Err(error) => {
+                    warn!(job = job.id, attempt = attempt.number, %error, "failed to read cases");
+                    self.is_cut = true;
+                    continue;
+                }
             };
-            let bytes = file.metadata()?.len();
             if bytes > self.left_bytes {
                 self.is_cut = true;
                 continue;
@@ -220,7 +236,6 @@ impl Looking {
                 self.see((&run.id, Some(name)), place, device, went);
             }
         }
-        Ok(())
     }
 
     /// Notes one. A name that a run has twice counts once: as failed if one of them did.
@@ -254,6 +269,13 @@ impl Looking {
             }),
         }
     }
+}
+
+/// A file and how long it is.
+fn open(path: &Path) -> io::Result<(File, u64)> {
+    let file = File::open(path)?;
+    let bytes = file.metadata()?.len();
+    Ok((file, bytes))
 }
 
 /// Whether the first of two says more of what is wrong.

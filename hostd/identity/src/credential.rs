@@ -120,7 +120,8 @@ fn token(text: &str) -> Result<Presented<'_>, AuthError> {
     Ok(Presented::Token(text))
 }
 
-/// The value of our cookie, if the header names it: of the one that nobody else can have set, or else of the other.
+/// The value of our cookie, if the header names it: of the one that nobody else can have set, or else of the other, which is
+/// not here where the client came by HTTPS.
 fn session_cookie(header: &str) -> Option<&str> {
     let value_of = |wanted: &str| {
         header.split(';').find_map(|pair| {

@@ -11,6 +11,7 @@
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use base::clock::Clock;
+use base::config::REMEMBER_DAYS;
 use store::trust::{self as trust_rules, TrustRule};
 use store::users::Role;
 use store::{Store, StoreError, keys, orgs, revocations, users};
@@ -66,9 +67,6 @@ use password::Passwords;
 use scope::Scope;
 use throttle::Throttle;
 use token::{Claims, Signer, TokenType};
-
-/// Days that a browser stays signed in which is to remember its user, unless the configuration says otherwise.
-const REMEMBERED_DAYS: u32 = 30;
 
 /// Seconds of a day.
 const DAY_S: u32 = 24 * 3600;
@@ -149,7 +147,7 @@ impl Identity {
                 ..Live::default()
             }),
             default_org,
-            remembered_s: REMEMBERED_DAYS * DAY_S,
+            remembered_s: REMEMBER_DAYS * DAY_S,
         })
     }
 

@@ -27,7 +27,8 @@ impl Identity {
     pub(crate) async fn rotate_signing_key(&self) -> Result<(), IdentityError> {
         let now_ms = self.clock.now_ms();
         let new = bootstrap::new_secret(secrets::Purpose::Sign, now_ms);
-        let longest_ms = 1000 * (u64::from(TTL_S_MAX.max(SESSION_TTL_S)) + EXPIRY_LEEWAY_S);
+        let longest_s = TTL_S_MAX.max(SESSION_TTL_S).max(self.remembered_s);
+        let longest_ms = 1000 * (u64::from(longest_s) + EXPIRY_LEEWAY_S);
         let forget_before_ms = now_ms.saturating_sub(longest_ms);
         let (store, signer) = (self.store.clone(), self.signer.clone());
         let write = async move {

@@ -38,16 +38,6 @@ pub enum Stay {
     Remembered,
 }
 
-impl From<bool> for Stay {
-    /// Whether it is to be renewed.
-    fn from(keep: bool) -> Self {
-        match keep {
-            true => Self::Renewed,
-            false => Self::Short,
-        }
-    }
-}
-
 /// A new user session.
 #[derive(Debug, Clone)]
 pub struct SignedIn {
@@ -73,9 +63,8 @@ impl Identity {
         origin: Origin,
         login: &str,
         password: String,
-        stay: impl Into<Stay>,
+        stay: Stay,
     ) -> Result<SignedIn, SignInError> {
-        let stay = stay.into();
         let user = self.check_password(origin, login, password).await?;
         self.start_session(&user, stay).await
     }
@@ -103,9 +92,8 @@ impl Identity {
         &self,
         origin: Origin,
         code: &str,
-        stay: impl Into<Stay>,
+        stay: Stay,
     ) -> Result<SignedIn, SignInError> {
-        let stay = stay.into();
         if code.len() > CODE_BYTES_MAX {
             return Err(SignInError::Rejected);
         }

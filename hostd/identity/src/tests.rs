@@ -48,7 +48,7 @@ async fn signed_in(identity: &Identity, login: &str) -> Verified {
     let user = identity.user_by_login(login).await.unwrap().unwrap();
     let code = identity.issue_code(&user.id).await.unwrap();
     let session = identity
-        .sign_in_code(HOME, code.expose(), false)
+        .sign_in_code(HOME, code.expose(), Stay::Short)
         .await
         .unwrap();
     bearer(identity, &session.token).unwrap()
@@ -93,7 +93,7 @@ async fn a_first_start_makes_an_organisation_and_its_owner_once() {
     let again = again.await.unwrap();
     assert_eq!(again.default_org(), identity.default_org());
     assert_eq!(again.users().await.unwrap().len(), 1);
-    let session = again.sign_in_code(HOME, &code, false).await.unwrap();
+    let session = again.sign_in_code(HOME, &code, Stay::Short).await.unwrap();
     let caller = bearer(&identity, &session.token).unwrap();
     assert_eq!(
         (caller.role(), caller.org()),
@@ -108,10 +108,17 @@ async fn a_start_leaves_a_code_that_somebody_asked_for() {
     let owner = identity.user_by_login("owner").await.unwrap().unwrap();
     let asked = identity.issue_code(&owner.id).await.unwrap();
     let shown = identity.bootstrap().await.unwrap().sign_in_code.unwrap();
-    let session = identity.sign_in_code(HOME, asked.expose(), false).await;
+    let session = identity
+        .sign_in_code(HOME, asked.expose(), Stay::Short)
+        .await;
     assert_eq!(session.unwrap().user, owner.id);
     // One sign-in is enough: the code shown at the start is now useless.
-    assert!(identity.sign_in_code(HOME, &shown, false).await.is_err());
+    assert!(
+        identity
+            .sign_in_code(HOME, &shown, Stay::Short)
+            .await
+            .is_err()
+    );
 
     // What is shown works beside it too.
     let (identity, _hand) = server().await;
@@ -119,7 +126,12 @@ async fn a_start_leaves_a_code_that_somebody_asked_for() {
     identity.issue_code(&owner.id).await.unwrap();
     identity.bootstrap().await.unwrap();
     let shown = identity.bootstrap().await.unwrap().sign_in_code.unwrap();
-    assert!(identity.sign_in_code(HOME, &shown, false).await.is_ok());
+    assert!(
+        identity
+            .sign_in_code(HOME, &shown, Stay::Short)
+            .await
+            .is_ok()
+    );
 }
 
 #[tokio::test]
@@ -127,8 +139,18 @@ async fn each_start_replaces_the_code_until_somebody_signs_in() {
     let (identity, _hand) = server().await;
     let first = identity.bootstrap().await.unwrap().sign_in_code.unwrap();
     let second = identity.bootstrap().await.unwrap().sign_in_code.unwrap();
-    assert!(identity.sign_in_code(HOME, &first, false).await.is_err());
-    assert!(identity.sign_in_code(HOME, &second, false).await.is_ok());
+    assert!(
+        identity
+            .sign_in_code(HOME, &first, Stay::Short)
+            .await
+            .is_err()
+    );
+    assert!(
+        identity
+            .sign_in_code(HOME, &second, Stay::Short)
+            .await
+            .is_ok()
+    );
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! Streams: what they begin with, what they leave out, and how they end.
 
-use base::news::Happening;
+use base::news::{Happening, Kind};
 use serde_json::json;
 
 use super::*;

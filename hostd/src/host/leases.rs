@@ -50,7 +50,7 @@ impl Host for View<'_> {
     ) -> Result<Lease, Error> {
         let device = self.door.device(&device).ok_or(Error::NotFound)?.record;
         let (lease_id, holder) = match lease_id {
-            Some(lease_id) => (lease_id, self.holder(&label)),
+            Some(lease_id) => (named(lease_id)?, self.holder(&label)),
             None => (self.own()?, self.login().await?),
         };
         check(&lease_id, ttl_seconds)?;
@@ -88,6 +88,7 @@ impl Host for View<'_> {
         ttl_seconds: u32,
     ) -> Result<Lease, Error> {
         let device = self.door.device(&device).ok_or(Error::NotFound)?.record.id;
+        let lease_id = named(lease_id)?;
         check(&lease_id, ttl_seconds)?;
         if self.context.job().is_some() {
             return self.held_by_job(&device, lease_id);
@@ -108,7 +109,7 @@ impl Host for View<'_> {
         lease_id: Option<String>,
     ) -> Result<WitReleased, Error> {
         let device = self.door.device(&device).ok_or(Error::NotFound)?.record.id;
-        let lease_id = lease_id.map_or_else(|| self.own(), Ok)?;
+        let lease_id = lease_id.map_or_else(|| self.own(), named)?;
         if self.context.job().is_some() {
             // The job may have other programs to run: the device is made safe at its end.
             return Ok(WitReleased::MakingSafe);
@@ -205,6 +206,18 @@ impl View<'_> {
             LeaseError::Store(e) => Error::Other(internal(self.context, "leases", &e)),
         }
     }
+}
+
+/// The id of a lease that the caller names. It cannot be that of people's leases: what acts for a person besides the session,
+/// such as a key, would have what the person took.
+fn named(lease_id: String) -> Result<String, Error> {
+    if lease_id == PERSONS_LEASE {
+        let rule = format!(
+            "must not be `{PERSONS_LEASE}`, which stands for leases of people; choose another"
+        );
+        return Err(Error::Invalid(("lease_id".to_owned(), rule)));
+    }
+    Ok(lease_id)
 }
 
 fn check(lease_id: &str, ttl_seconds: u32) -> Result<(), Error> {

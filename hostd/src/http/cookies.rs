@@ -1,7 +1,7 @@
 //! The session's cookie where the client came by HTTPS: under a name that only this host can set, and never sent without
 //! encryption. Handlers do not know how the client came.
 
-use http::header::SET_COOKIE;
+use http::header::{COOKIE, SET_COOKIE};
 use http::{HeaderMap, HeaderValue};
 use identity::{COOKIE_NAME, SECURE_COOKIE_NAME};
 
@@ -10,6 +10,29 @@ const SECURE: &str = "; Secure";
 
 /// Removes the cookie of the plain name, which a connection without encryption may have left.
 const NO_PLAIN: &str = "hostd_session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax; Secure";
+
+/// The cookies that a request shows, as one header. Where the client came by HTTPS, they are without the session's plain one,
+/// which another host of the domain or a connection without encryption may have set.
+pub(super) fn shown(headers: &HeaderMap, is_secret: impl FnOnce() -> bool) -> Option<String> {
+    // HTTP/2 may send a field for each cookie.
+    let all = headers.get_all(COOKIE).iter();
+    let all: Vec<&str> = all.filter_map(|value| value.to_str().ok()).collect();
+    if all.is_empty() {
+        return None;
+    }
+    let all = all.join("; ");
+    if !is_secret() {
+        return Some(all);
+    }
+    let kept: Vec<&str> = all.split(';').filter(|pair| !is_plain(pair)).collect();
+    Some(kept.join(";"))
+}
+
+/// Whether a cookie that a request shows is the session's plain one.
+fn is_plain(pair: &str) -> bool {
+    let name = pair.trim().split_once('=').map(|(name, _)| name);
+    name == Some(COOKIE_NAME)
+}
 
 /// Turns the session's cookies that an answer sets into secure ones. Others stay as they are.
 pub(super) fn secure(headers: &mut HeaderMap) {
@@ -71,6 +94,26 @@ mod tests {
         let removes = secured(&["hostd_session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax"]);
         assert!(removes[0].starts_with("__Host-hostd_session=; Max-Age=0; "));
         assert!(NO_PLAIN.starts_with(COOKIE_NAME));
+    }
+
+    #[test]
+    fn by_https_the_plain_cookie_is_not_shown() {
+        let shown = |cookies: &[&'static str], is_secret| {
+            let mut headers = HeaderMap::new();
+            for cookie in cookies {
+                headers.append(COOKIE, HeaderValue::from_static(cookie));
+            }
+            shown(&headers, || is_secret)
+        };
+        let both = ["a=b; hostd_session=x.y.z", "__Host-hostd_session=a.b.c"];
+        let all = "a=b; hostd_session=x.y.z; __Host-hostd_session=a.b.c";
+        assert_eq!(shown(&both, false).as_deref(), Some(all));
+        let kept = "a=b; __Host-hostd_session=a.b.c";
+        assert_eq!(shown(&both, true).as_deref(), Some(kept));
+        assert_eq!(shown(&["hostd_session=x.y.z"], true).as_deref(), Some(""));
+        let others = "hostd_sessions=a; xhostd_session=b; hostd_session";
+        assert_eq!(shown(&[others], true).as_deref(), Some(others));
+        assert_eq!(shown(&[], true), None);
     }
 
     #[test]

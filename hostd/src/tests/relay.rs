@@ -7,7 +7,7 @@ use futures_util::StreamExt;
 use hostd::http::gateway::job::ROUTES;
 use hostd::http::relay::{FOLDER, RelayError, Relays};
 use http::header::AUTHORIZATION;
-use identity::{JobGrant, Origin};
+use identity::{JobGrant, Origin, Stay};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
@@ -450,7 +450,7 @@ async fn a_relay_is_of_no_use_once_its_user_is_gone() {
     }
     let owner = auth.user_by_login("owner").await.unwrap().unwrap();
     let code = auth.issue_code(&owner.id).await.unwrap();
-    let session = auth.sign_in_code(Origin::Address(None), code.expose(), false);
+    let session = auth.sign_in_code(Origin::Address(None), code.expose(), Stay::Short);
     let session = format!("Bearer {}", session.await.unwrap().token.expose());
     let path = format!("/api/users/{}", stage.user);
     let removed = stage.ask(&Ask::new("DELETE", &path, &session)).await;

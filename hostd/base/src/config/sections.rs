@@ -64,7 +64,10 @@ pub struct StoreConfig {
     pub cache_mib: u32,
 }
 
-/// Longest time that a browser stays signed in, in days.
+/// How long a browser stays signed in that is to remember its user, in days, unless the configuration says otherwise.
+pub const REMEMBER_DAYS: u32 = 30;
+
+/// Longest such time, in days.
 const REMEMBER_DAYS_MAX: u32 = 90;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -381,20 +384,22 @@ impl Default for AuthConfig {
     fn default() -> Self {
         Self {
             key_prefix: "bk".into(),
-            remember_days: 30,
+            remember_days: REMEMBER_DAYS,
         }
     }
 }
 
 impl AuthConfig {
     /// The key of a value that cannot be used, and the rule.
-    pub(super) fn check(&self) -> Result<(), (&'static str, &'static str)> {
+    pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
         let prefix = &self.key_prefix;
         if !(1..=16).contains(&prefix.len()) || !prefix.bytes().all(|b| b.is_ascii_alphanumeric()) {
-            return Err(("auth.key_prefix", "must be 1 to 16 letters and digits"));
+            let rule = "must be 1 to 16 letters and digits".to_owned();
+            return Err(("auth.key_prefix", rule));
         }
         if !(1..=REMEMBER_DAYS_MAX).contains(&self.remember_days) {
-            return Err(("auth.remember_days", "must be 1 to 90"));
+            let rule = format!("must be 1 to {REMEMBER_DAYS_MAX}");
+            return Err(("auth.remember_days", rule));
         }
         Ok(())
     }

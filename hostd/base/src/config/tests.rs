@@ -123,6 +123,11 @@ fn mistakes_are_named() {
             "handlers.in_flight_max: must be 1 to 64",
         ),
         ("[auth]\nkey_prefix = \"a_b\"", None, "auth.key_prefix"),
+        (
+            "[auth]\nremember_days = 91",
+            None,
+            "auth.remember_days: must be 1 to 90",
+        ),
         ("[jobs]\nnetwork = \"some\"", None, "network"),
         (
             "[jobs]\nnetwork_orgs = \"acme\"",

@@ -25,9 +25,6 @@ pub const EVENT_BYTES_MAX: usize = 16 << 10;
 /// organisations that somebody follows are always kept.
 pub const ORGS_MAX: usize = 128;
 
-/// Longest text of a place, in characters.
-pub const PLACE_CHARS_MAX: usize = 64;
-
 /// Characters of what tells one ring from another.
 const RING_CHARS: usize = 10;
 

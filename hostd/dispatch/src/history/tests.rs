@@ -1,7 +1,11 @@
 //! Cases on disk, and what a history makes of them.
 
 use std::fs;
+use std::os::unix::fs::symlink;
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
 
+use admission::{Admission, Limits};
 use evidence::cases::Writer;
 use evidence::result::{Case, Fault};
 use serde_json::Value;
@@ -63,7 +67,7 @@ fn files() -> (tempfile::TempDir, Files) {
 
 fn looked(files: &Files, text: Option<&str>, limit: usize, jobs: &[Job]) -> History {
     let looking = Looking::new(text.map(str::to_owned));
-    looking.all(files, jobs, limit).unwrap()
+    looking.all(files, jobs, limit)
 }
 
 fn of<'h>(history: &'h History, name: &str) -> &'h CaseHistory {
@@ -171,4 +175,55 @@ fn what_cannot_be_read_and_what_is_too_much_is_left_out() {
         (history.all, history.cases.len(), history.is_cut),
         (CASES_MAX, 10, true)
     );
+}
+
+#[test]
+fn cases_that_cannot_be_opened_end_the_look_at_their_run_alone() {
+    let (_folder, files) = files();
+    let jobs = [
+        job(&files, 0, "c", "d", &[("a", 'p')]),
+        job(&files, 1, "c", "d", &[("a", 'p')]),
+    ];
+    // A link to itself opens for nobody.
+    let cases = files.cases("job0", 1);
+    fs::remove_file(&cases).unwrap();
+    symlink(&cases, &cases).unwrap();
+    let history = looked(&files, None, 100, &jobs);
+    assert!(history.is_cut);
+    let seen: Vec<usize> = of(&history, "a").seen.iter().map(|seen| seen.job).collect();
+    assert_eq!((seen, history.jobs.len()), (vec![1], 2));
+}
+
+#[test]
+fn a_turn_is_taken_until_the_scan_is_over_though_the_caller_has_left() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .max_blocking_threads(1)
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let places = Arc::new(Admission::new(Limits {
+            permits_max: 1,
+            per_user_max: 1,
+            per_org_max: 1,
+            queued_max: 0,
+            wait_max: Duration::ZERO,
+        }));
+        let place = places.try_enter_owned(None).unwrap();
+        let store = Store::in_memory().unwrap();
+        // The only thread that scans is busy, so the scan waits for it.
+        let (free, until_free) = mpsc::channel::<()>();
+        let busy = tokio::task::spawn_blocking(move || until_free.recv());
+        let scan = last_ended(&store, "o".into(), Filter::default(), place);
+        tokio::select! {
+            biased;
+            _ = scan => panic!("the scan has ended"),
+            () = std::future::ready(()) => {}
+        }
+        assert_eq!(places.taken(), 1);
+        free.send(()).unwrap();
+        busy.await.unwrap().unwrap();
+        // What comes next on the thread runs after the scan.
+        tokio::task::spawn_blocking(|| ()).await.unwrap();
+        assert_eq!(places.taken(), 0);
+    });
 }

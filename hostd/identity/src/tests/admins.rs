@@ -86,7 +86,7 @@ async fn the_last_owner_stays_and_a_removed_user_takes_its_credentials_along() {
         Err(PeopleError::LoginTaken)
     ));
     let session = identity
-        .sign_in_code(HOME, code.code.expose(), true)
+        .sign_in_code(HOME, code.code.expose(), Stay::Renewed)
         .await
         .unwrap();
     let bob_caller = bearer(&identity, &session.token).unwrap();
@@ -105,7 +105,7 @@ async fn the_last_owner_stays_and_a_removed_user_takes_its_credentials_along() {
     assert!(identity.renew(refresh.expose()).await.is_err());
     assert!(
         identity
-            .sign_in_code(HOME, open_code.code.expose(), false)
+            .sign_in_code(HOME, open_code.code.expose(), Stay::Short)
             .await
             .is_err()
     );

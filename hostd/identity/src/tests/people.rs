@@ -15,7 +15,7 @@ async fn the_right_password_signs_in() {
     let (identity, hand) = server().await;
     let user = with_password(&identity, "ann").await;
     let session = identity
-        .sign_in_password(HOME, "ann", PASSWORD.into(), false)
+        .sign_in_password(HOME, "ann", PASSWORD.into(), Stay::Short)
         .await
         .unwrap();
     assert_eq!(session.expires_in_s, SESSION_TTL_S);
@@ -52,7 +52,7 @@ async fn every_failure_looks_alike() {
         ("ann", long.as_str()),
     ] {
         let failed = identity
-            .sign_in_password(HOME, login, password.into(), false)
+            .sign_in_password(HOME, login, password.into(), Stay::Short)
             .await;
         assert!(matches!(failed, Err(SignInError::Rejected)), "{login}");
     }
@@ -61,7 +61,7 @@ async fn every_failure_looks_alike() {
 /// Number of attempts admitted before the first refusal, and the wait that it reported.
 async fn tried(identity: &Identity, origin: Origin, login: &str) -> (u32, u32) {
     for tried in 0.. {
-        let wrong = identity.sign_in_password(origin, login, "wrong".into(), false);
+        let wrong = identity.sign_in_password(origin, login, "wrong".into(), Stay::Short);
         match wrong.await {
             Err(SignInError::Rejected) => {}
             Err(SignInError::SlowDown { wait_s }) => return (tried, wait_s),
@@ -81,19 +81,21 @@ async fn guessing_is_slowed_down_for_known_and_unknown_logins() {
     with_password(&identity, "ann").await;
     let ann = tried(&identity, at("10.0.0.1"), "ann").await;
     assert_eq!(ann, tried(&identity, at("10.0.0.2"), "nobody").await);
-    let sign_in = || identity.sign_in_password(at("10.0.0.1"), "ann", PASSWORD.into(), false);
+    let sign_in = || identity.sign_in_password(at("10.0.0.1"), "ann", PASSWORD.into(), Stay::Short);
     let slowed = sign_in().await;
     assert!(matches!(slowed, Err(SignInError::SlowDown { wait_s: 60 })));
     // A code is as good as a password, and has as many attempts.
     tried(&identity, at("10.0.0.1"), "bob").await;
-    let code = identity.sign_in_code(at("10.0.0.1"), "x", false).await;
+    let code = identity
+        .sign_in_code(at("10.0.0.1"), "x", Stay::Short)
+        .await;
     assert!(matches!(code, Err(SignInError::SlowDown { .. })));
     hand.advance_ms(60_000);
     assert!(sign_in().await.is_ok());
     // From now on it is known there, whatever others do.
     tried(&identity, at("10.0.0.1"), "nobody").await;
     assert!(sign_in().await.is_ok());
-    let wrong = identity.sign_in_password(at("10.0.0.1"), "ann", "wrong".into(), false);
+    let wrong = identity.sign_in_password(at("10.0.0.1"), "ann", "wrong".into(), Stay::Short);
     let hidden = wrong.await;
     assert!(matches!(hidden, Err(SignInError::SlowDown { .. })));
     assert!(sign_in().await.is_ok());
@@ -105,10 +107,11 @@ async fn the_owner_gets_in_while_others_guess() {
     with_password(&identity, "ann").await;
     for n in 0..30 {
         let origin = at(&format!("10.0.1.{n}"));
-        let wrong = identity.sign_in_password(origin, "ann", "wrong".into(), false);
+        let wrong = identity.sign_in_password(origin, "ann", "wrong".into(), Stay::Short);
         assert!(wrong.await.is_err());
     }
-    let sign_in = |address| identity.sign_in_password(at(address), "ann", PASSWORD.into(), false);
+    let sign_in =
+        |address| identity.sign_in_password(at(address), "ann", PASSWORD.into(), Stay::Short);
     assert!(sign_in("10.0.2.1").await.is_ok());
     assert!(sign_in("10.0.2.1").await.is_ok());
 }
@@ -117,7 +120,7 @@ async fn the_owner_gets_in_while_others_guess() {
 async fn a_session_guesses_its_own_password_slowly_and_apart() {
     let (identity, _hand) = server().await;
     with_password(&identity, "ann").await;
-    let session = identity.sign_in_password(HOME, "ann", PASSWORD.into(), false);
+    let session = identity.sign_in_password(HOME, "ann", PASSWORD.into(), Stay::Short);
     let caller = bearer(&identity, &session.await.unwrap().token).unwrap();
     let mut answers = Vec::new();
     for _ in 0..25 {
@@ -131,7 +134,7 @@ async fn a_session_guesses_its_own_password_slowly_and_apart() {
         ));
     }
     assert_eq!(answers.iter().filter(|slow| **slow).count(), 5);
-    let elsewhere = identity.sign_in_password(HOME, "ann", PASSWORD.into(), false);
+    let elsewhere = identity.sign_in_password(HOME, "ann", PASSWORD.into(), Stay::Short);
     assert!(elsewhere.await.is_ok());
 }
 
@@ -141,17 +144,19 @@ async fn a_code_works_once_and_for_fifteen_minutes() {
     let user = add_user(&identity, "default", "ann", Role::Member).await;
     let code = identity.issue_code(&user.id).await.unwrap();
     let session = identity
-        .sign_in_code(HOME, code.expose(), false)
+        .sign_in_code(HOME, code.expose(), Stay::Short)
         .await
         .unwrap();
     assert_eq!(session.user, user.id);
     for spent in [code.expose(), "", "x", &"x".repeat(65)] {
-        let failed = identity.sign_in_code(HOME, spent, false).await;
+        let failed = identity.sign_in_code(HOME, spent, Stay::Short).await;
         assert!(matches!(failed, Err(SignInError::Rejected)));
     }
     let code = identity.issue_code(&user.id).await.unwrap();
     hand.advance_ms(1000 * u64::from(CODE_TTL_S));
-    let late = identity.sign_in_code(HOME, code.expose(), false).await;
+    let late = identity
+        .sign_in_code(HOME, code.expose(), Stay::Short)
+        .await;
     assert!(matches!(late, Err(SignInError::Rejected)));
 }
 
@@ -160,11 +165,11 @@ async fn signing_out_ends_one_session_for_good() {
     let (identity, _hand) = server().await;
     with_password(&identity, "ann").await;
     let one = identity
-        .sign_in_password(HOME, "ann", PASSWORD.into(), false)
+        .sign_in_password(HOME, "ann", PASSWORD.into(), Stay::Short)
         .await
         .unwrap();
     let two = identity
-        .sign_in_password(HOME, "ann", PASSWORD.into(), false)
+        .sign_in_password(HOME, "ann", PASSWORD.into(), Stay::Short)
         .await
         .unwrap();
     let caller = bearer(&identity, &one.token).unwrap();
@@ -182,7 +187,7 @@ async fn a_new_password_ends_all_sessions_but_not_keys() {
     let (identity, _hand) = server().await;
     let user = with_password(&identity, "ann").await;
     let session = identity
-        .sign_in_password(HOME, "ann", PASSWORD.into(), false)
+        .sign_in_password(HOME, "ann", PASSWORD.into(), Stay::Short)
         .await
         .unwrap();
     let caller = bearer(&identity, &session.token).unwrap();
@@ -203,7 +208,7 @@ async fn a_new_password_ends_all_sessions_but_not_keys() {
     assert!(with_key(&identity, made.secret.expose()).is_ok());
     assert!(
         identity
-            .sign_in_password(HOME, "ann", "another horse".into(), false)
+            .sign_in_password(HOME, "ann", "another horse".into(), Stay::Short)
             .await
             .is_ok()
     );
@@ -214,7 +219,7 @@ async fn a_disabled_user_is_out_at_once_with_keys_and_sessions() {
     let (identity, _hand) = server().await;
     let user = with_password(&identity, "ann").await;
     let session = identity
-        .sign_in_password(HOME, "ann", PASSWORD.into(), false)
+        .sign_in_password(HOME, "ann", PASSWORD.into(), Stay::Short)
         .await
         .unwrap();
     let caller = bearer(&identity, &session.token).unwrap();
@@ -237,7 +242,7 @@ async fn a_disabled_user_is_out_at_once_with_keys_and_sessions() {
     );
     assert!(
         identity
-            .sign_in_code(HOME, code.expose(), false)
+            .sign_in_code(HOME, code.expose(), Stay::Short)
             .await
             .is_err()
     );

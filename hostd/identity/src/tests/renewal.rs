@@ -9,7 +9,7 @@ async fn kept(identity: &Identity, login: &str) -> SignedIn {
     let user = identity.user_by_login(login).await.unwrap().unwrap();
     let code = identity.issue_code(&user.id).await.unwrap();
     identity
-        .sign_in_code(HOME, code.expose(), true)
+        .sign_in_code(HOME, code.expose(), Stay::Renewed)
         .await
         .unwrap()
 }
@@ -80,11 +80,11 @@ async fn a_guess_at_a_known_sign_in_ends_nothing() {
 #[tokio::test]
 async fn signing_out_ends_the_tokens_made_of_the_sign_in_also_after_a_restart() {
     let (identity, hand) = server().await;
-    for keep in [false, true] {
+    for stay in [Stay::Short, Stay::Renewed] {
         let user = identity.user_by_login("owner").await.unwrap().unwrap();
         let code = identity.issue_code(&user.id).await.unwrap();
         let signed_in = identity
-            .sign_in_code(HOME, code.expose(), keep)
+            .sign_in_code(HOME, code.expose(), stay)
             .await
             .unwrap();
         let caller = bearer(&identity, &signed_in.token).unwrap();
@@ -105,7 +105,7 @@ async fn signing_out_ends_the_tokens_made_of_the_sign_in_also_after_a_restart() 
                 AuthError::Revoked
             );
         }
-        if keep {
+        if stay == Stay::Renewed {
             assert!(identity.renew(&refresh_token(&signed_in)).await.is_err());
         }
     }
@@ -166,9 +166,13 @@ async fn made_up_codes_and_tokens_write_nothing() {
         let renewed = identity.renew(&made_up).await;
         assert!(matches!(renewed, Err(SignInError::Rejected)), "{made_up}");
     }
-    let made_up = identity.sign_in_code(HOME, &"A".repeat(24), false).await;
+    let made_up = identity
+        .sign_in_code(HOME, &"A".repeat(24), Stay::Short)
+        .await;
     assert!(matches!(made_up, Err(SignInError::Rejected)));
     // Real ones do write.
-    let spent = identity.sign_in_code(HOME, code.expose(), false).await;
+    let spent = identity
+        .sign_in_code(HOME, code.expose(), Stay::Short)
+        .await;
     assert!(matches!(spent, Err(SignInError::Store(_))), "{spent:?}");
 }

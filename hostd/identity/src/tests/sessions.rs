@@ -150,7 +150,8 @@ async fn a_retired_signing_key_verifies_until_its_tokens_are_gone() {
     for server in [&identity, &again] {
         assert!(bearer(server, &old).is_ok() && bearer(server, &new).is_ok());
     }
-    hand.advance_ms(86_402_000 + 1);
+    // As long as a browser may be remembered, and a little.
+    hand.advance_ms(30 * 86_400_000 + 2_000 + 1);
     again.rotate_signing_key().await.unwrap();
     assert_eq!(
         bearer(&again, &old).unwrap_err(),
@@ -178,12 +179,42 @@ async fn a_signing_key_is_replaced_when_it_has_signed_for_long() {
 }
 
 #[tokio::test]
+async fn a_remembered_session_outlives_the_keys_that_are_replaced_meanwhile() {
+    const DAY_MS: u64 = 24 * 3_600_000;
+    let (identity, hand) = server().await;
+    let identity = identity.remembering(90);
+    let user = identity.user_by_login("owner").await.unwrap().unwrap();
+    let code = identity.issue_code(&user.id).await.unwrap();
+    let session = identity
+        .sign_in_code(HOME, code.expose(), Stay::Remembered)
+        .await
+        .unwrap();
+    for _ in 0..2 {
+        hand.advance_ms(30 * DAY_MS);
+        assert!(identity.rotate_when_due().await.unwrap());
+        assert!(bearer(&identity, &session.token).is_ok());
+    }
+    // Its own end is what ends it, and then its key is forgotten.
+    hand.advance_ms(30 * DAY_MS + 2_000);
+    assert_eq!(
+        bearer(&identity, &session.token).unwrap_err(),
+        AuthError::Expired
+    );
+    hand.advance_ms(60 * DAY_MS);
+    assert!(identity.rotate_when_due().await.unwrap());
+    assert_eq!(
+        bearer(&identity, &session.token).unwrap_err(),
+        AuthError::Invalid
+    );
+}
+
+#[tokio::test]
 async fn a_session_cookie_and_a_query_token_do_as_well() {
     let (identity, _hand) = server().await;
     let user = identity.user_by_login("owner").await.unwrap().unwrap();
     let code = identity.issue_code(&user.id).await.unwrap();
     let session = identity
-        .sign_in_code(HOME, code.expose(), false)
+        .sign_in_code(HOME, code.expose(), Stay::Short)
         .await
         .unwrap();
     let cookie = format!("a=b; {COOKIE_NAME}={}", session.token.expose());

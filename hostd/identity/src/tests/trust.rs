@@ -113,7 +113,9 @@ async fn a_run_is_in_as_long_as_its_rule_and_its_user() {
         .person_add(&owner, "adam", Role::Admin)
         .await
         .unwrap();
-    let session = identity.sign_in_code(HOME, code.code.expose(), false).await;
+    let session = identity
+        .sign_in_code(HOME, code.code.expose(), Stay::Short)
+        .await;
     let admin = bearer(&identity, &session.unwrap().token).unwrap();
     let made = identity
         .rule_add(&admin, rule("acme/blinky", None))

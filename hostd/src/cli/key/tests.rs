@@ -7,8 +7,8 @@ use super::*;
 use crate::cli::org::OrgCommand;
 use crate::cli::user::UserCommand;
 use base::private;
-use identity::Origin;
 use identity::offline::with_identity;
+use identity::{Origin, Stay};
 use std::time::Duration;
 use store::Store;
 
@@ -178,10 +178,13 @@ fn a_user_is_added_gets_a_password_and_is_shut_out() {
         let password = "correct horse battery".to_owned();
         let here = Origin::Address(None);
         identity
-            .sign_in_password(here, "ann", password, false)
+            .sign_in_password(here, "ann", password, Stay::Short)
             .await
             .unwrap();
-        identity.sign_in_code(here, code, false).await.unwrap();
+        identity
+            .sign_in_code(here, code, Stay::Short)
+            .await
+            .unwrap();
     })
     .unwrap();
     let short = run_with(&config, &["user", "password", "ann"], b"short\n").unwrap_err();

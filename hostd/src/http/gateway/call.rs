@@ -59,7 +59,7 @@ impl Gateway {
             group: name,
             request_id: request_id.to_owned(),
             caller,
-            lease: lease(&head.headers).or(lease_in_query),
+            lease: lease(&head.headers, lease_in_query),
             client: self.client(head),
             origin: self.called_as(head),
             answer_by: Instant::now() + patience,

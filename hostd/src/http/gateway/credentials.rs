@@ -6,13 +6,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use admission::Requester;
-use http::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN};
+use http::header::{AUTHORIZATION, HOST, ORIGIN};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use identity::Credential;
 
 use super::{Gateway, job};
 use crate::http::address::Address;
+use crate::http::cookies;
 use crate::http::error::ApiError;
 use crate::http::relay::Relayed;
 use crate::http::routes::Entry;
@@ -57,10 +58,7 @@ impl Gateway {
         // A browser cannot set headers on a WebSocket.
         let in_query = entry.is_socket().then(|| head.uri.query()).flatten();
         let token = in_query.and_then(query::token);
-        // HTTP/2 may send a field for each cookie.
-        let cookies = headers.get_all(COOKIE).iter();
-        let cookies: Vec<&str> = cookies.filter_map(|value| value.to_str().ok()).collect();
-        let cookies = (!cookies.is_empty()).then(|| cookies.join("; "));
+        let cookies = cookies::shown(headers, || self.is_secret(head));
         let verified = self.services.auth.authenticate(
             text(AUTHORIZATION),
             cookies.as_deref(),

@@ -6,6 +6,7 @@ use http::{HeaderMap, Request, StatusCode, Version};
 use super::REQUEST_ID;
 use crate::http::error::ApiError;
 use base::id;
+use lab::leases::PERSONS_LEASE;
 
 /// Headers that show a lease, the second for published clients.
 const LEASE: [&str; 2] = ["x-bench-lease", "x-benchpod-lease"];
@@ -33,10 +34,14 @@ pub(super) fn refused<B>(request: &Request<B>) -> Option<ApiError> {
     ))
 }
 
-/// The lease that a request shows.
-pub(super) fn lease(headers: &HeaderMap) -> Option<String> {
-    let value = LEASE.iter().find_map(|name| headers.get(*name))?;
-    value.to_str().ok().map(|id| id.trim().to_owned())
+/// The lease that a request shows, in a header or else in the query. That of a person is shown by the session alone: its id is
+/// no secret, so it shows nothing.
+pub(super) fn lease(headers: &HeaderMap, in_query: Option<String>) -> Option<String> {
+    let in_header = LEASE.iter().find_map(|name| headers.get(*name));
+    let in_header = in_header.and_then(|value| value.to_str().ok());
+    let in_header = in_header.map(|id| id.trim().to_owned());
+    let mut shown = in_header.into_iter().chain(in_query);
+    shown.find(|id| id != PERSONS_LEASE)
 }
 
 /// What a handler may see: everything but what opens something.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use base::news::Kind;
 use identity::Verified;
 use plugins::grant::Devices;
 use plugins::rights::{Behind, Denied, Rights};
@@ -32,7 +33,7 @@ impl Plugins {
         for device in devices {
             rights.may_device(device)?;
         }
-        if devices.is_empty() && !kind.starts_with("job.") {
+        if devices.is_empty() && !Kind::named(kind).is_some_and(Kind::is_job) {
             // No device has this id, so this asks for all of them.
             rights.may_device("")?;
         }

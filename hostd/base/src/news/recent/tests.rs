@@ -2,6 +2,9 @@
 
 use super::*;
 
+/// Characters of a place that the endpoint takes, which has this bound.
+const PLACE_CHARS_MAX: usize = 64;
+
 fn happening(org: &str, subject: &str) -> Happening {
     Happening {
         kind: Kind::CaptureDone,

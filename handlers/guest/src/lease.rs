@@ -1,10 +1,30 @@
-//! What became of a lease that was to end.
+//! What the endpoints about leases share: how long one lasts, why it is refused, and what became of one that was to end.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::Time;
-use crate::leases::Released;
+use crate::leases::{Error, Released};
+use crate::{ApiError, Shape, Time, integer};
+
+/// Life of a lease when the caller does not say, in seconds.
+pub const TTL_S_DEFAULT: u32 = 120;
+
+/// Life of a lease, in seconds.
+pub fn ttl_s() -> impl Shape<Value = u32> {
+    integer(15..=600_u32)
+}
+
+/// The answer to a request about a lease that fails. `device` is what was asked for.
+#[must_use]
+pub fn refusal(error: Error, device: &str) -> ApiError {
+    match error {
+        Error::NotFound => ApiError::not_found("device", device),
+        Error::Busy(busy) => ApiError::held(busy),
+        Error::Invalid((field, rule)) => ApiError::field(field, rule),
+        Error::Forbidden(message) => ApiError::forbidden(message),
+        Error::Other(cause) => ApiError::internal(cause),
+    }
+}
 
 /// How much of a holder's label others see, in characters.
 pub const HOLDER_CHARS_MAX: usize = 40;
