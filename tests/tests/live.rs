@@ -130,6 +130,133 @@ fn what_streams_is_what_is_kept() {
     assert_eq!(back.closed().unwrap().0, 1003);
 }
 
+/// What is decoded of a capture until it is done, and how often something came.
+fn annotations(socket: &mut Socket, id: &str) -> (Vec<Value>, usize) {
+    let (mut events, mut messages) = (Vec::new(), 0);
+    loop {
+        let mut told = text(socket);
+        match told["type"].as_str().unwrap() {
+            "annotations" => {
+                assert_eq!(told["capture_id"], id);
+                let mut more = told["events"].take();
+                events.append(more.as_array_mut().unwrap());
+                messages += 1;
+            }
+            "capture.done" => return (events, messages),
+            "capture.state" | "gap" => {}
+            other => panic!("{other} in between: {told}"),
+        }
+    }
+}
+
+/// What is decoded afterwards.
+fn decoded(server: &Server, id: &str, query: &str) -> Vec<Value> {
+    let path = format!("/api/capture/{id}/decode?{query}");
+    let text = server.client().get(&path).unwrap().text;
+    let lines = text.lines();
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// A capture of LA5 and LA6, longer than memory.
+fn start_long(server: &Server, device: &str) -> String {
+    let order = json!({"device_id": device, "samples": 4_500_000, "sample_rate_mhz": 12,
+        "channels": [5, 6], "voltage_mv": 3300});
+    let started = server.client().post("/api/la/captures/start", &order);
+    let started = started.unwrap().expect(202);
+    started["capture_id"].as_str().unwrap().to_owned()
+}
+
+/// A simulated receiver sends on LA5.
+fn send_on_la5(server: &Server, device: &str, baud: u32) {
+    let path = format!("/api/bench/devices/{device}/command");
+    for order in [
+        json!({"cmd": "la_voltage", "mv": 3300}),
+        json!({"cmd": "gps_start", "tx": 5, "baud": baud, "rate_hz": 10}),
+    ] {
+        let sent = server.client().post(&path, &json!({"command": order}));
+        sent.unwrap().expect(200);
+    }
+}
+
+#[test]
+fn what_is_decoded_meanwhile_is_what_is_decoded_afterwards() {
+    let server = Server::demo().unwrap();
+    let device = server.device();
+    send_on_la5(&server, device, 115_200);
+    let uart = "protocol=uart&rx=LA5&baudrate=115200";
+    let mut socket = follow(&server, device, &format!("&{uart}&frames=none"));
+    assert_eq!(text(&mut socket)["type"], "hello");
+    let id = start_long(&server, device);
+    let (meanwhile, messages) = annotations(&mut socket, &id);
+    let afterwards = decoded(&server, &id, uart);
+    assert!(afterwards.len() > 1000, "{}", afterwards.len());
+    assert_eq!(meanwhile, afterwards);
+    // Not all at once.
+    assert!(messages > 10, "{messages}");
+    // One who comes later gets the same of the finished capture, and frames unless it leaves them out.
+    let mut back = follow(&server, device, &format!("&capture_id={id}&{uart}"));
+    assert_eq!(told(&mut back, "frame")["seq"], 0);
+    let mut back = follow(
+        &server,
+        device,
+        &format!("&capture_id={id}&{uart}&frames=none&annotations=rx-data"),
+    );
+    assert_eq!(text(&mut back)["type"], "hello");
+    let (words, _) = annotations(&mut back, &id);
+    let only = format!("{uart}&annotations=rx-data");
+    assert_eq!(words, decoded(&server, &id, &only));
+    // A capture without the channel is said to be none.
+    let other = start(&server, device, 1000);
+    let error = told(&mut back, "annotations.error");
+    assert_eq!(error["capture_id"], json!(other));
+    assert!(error["error"].as_str().unwrap().contains("LA5"), "{error}");
+    assert_eq!(told(&mut back, "capture.done")["capture_id"], json!(other));
+}
+
+#[test]
+fn what_cannot_be_decoded_is_refused_before_anything_is_opened() {
+    let server = Server::demo().unwrap();
+    let device = server.device();
+    let key = format!("ApiKey {}", server.api_key);
+    let open = |query: &str| {
+        let path = format!("/api/ws/capture?device_id={device}&{query}");
+        Socket::open(&server.url, &path, &[("authorization", &key)]).unwrap()
+    };
+    for (query, field) in [
+        ("protocol=morse&rx=LA1", "protocol"),
+        ("protocol=uart&rx=LA99", "rx"),
+        ("protocol=uart&rx=LA1&baudrate=fast", "baudrate"),
+        ("protocol=i2c&scl=LA1&sda=LA1", "sda"),
+        ("rx=LA1", "rx"),
+    ] {
+        let (status, body) = open(query).refused();
+        assert_eq!(
+            (status, &body["fields"][0]["field"]),
+            (400, &json!(field)),
+            "{body}"
+        );
+    }
+    let sockets: Vec<Socket> = (0..8)
+        .map(|_| open("protocol=uart&rx=LA1").socket())
+        .collect();
+    let (status, body) = open("protocol=uart&rx=LA1").refused();
+    assert_eq!(
+        (status, &body["code"]),
+        (409, &json!("wrong_state")),
+        "{body}"
+    );
+    // Those who only follow are not counted, and a place is free once somebody leaves.
+    open("format=json").socket();
+    drop(sockets);
+    tests::until(
+        || open("protocol=uart&rx=LA1"),
+        |opened| matches!(opened, tests::Opened::Socket(_)),
+    )
+    .unwrap();
+}
+
 #[test]
 fn a_capture_that_runs_is_told_from_its_beginning() {
     let server = Server::demo().unwrap();

@@ -3,7 +3,8 @@
 use std::fs;
 
 use serde_json::{Value, json};
-use tests::{Client, Server, until};
+use tests::{Client, Server, Socket, until};
+use tungstenite::Message;
 
 const LA: &str = "/api/la/captures/start";
 
@@ -66,6 +67,22 @@ fn ranges(list: &Value) -> Vec<(u64, u64)> {
     list.map(range).collect()
 }
 
+/// What was decoded of a capture while it arrived.
+fn meanwhile(socket: &mut Socket) -> Vec<Value> {
+    let mut events = Vec::new();
+    loop {
+        let Message::Text(text) = socket.message().unwrap() else {
+            panic!("no text")
+        };
+        let mut told: Value = serde_json::from_str(&text).unwrap();
+        match told["type"].as_str().unwrap() {
+            "annotations" => events.append(told["events"].as_array_mut().unwrap()),
+            "capture.done" => return events,
+            _ => {}
+        }
+    }
+}
+
 /// A number on the page of metrics.
 fn metric(server: &Server, name: &str) -> u64 {
     let page = server.anonymous().get("/metrics").unwrap().text;
@@ -90,6 +107,11 @@ fn what_a_slow_link_loses_is_said_wherever_one_looks() {
             .unwrap()
             .expect(200);
     }
+    let uart = "protocol=uart&rx=LA5&baudrate=921600&annotations=rx-data";
+    let key = format!("ApiKey {}", server.api_key);
+    let live = format!("/api/ws/capture?device_id={device}&frames=none&{uart}");
+    let live = Socket::open(&server.url, &live, &[("authorization", &key)]);
+    let mut live = live.unwrap().socket();
     let head = captured(&client, &device);
     let id = head["id"].as_str().unwrap();
     let gaps = ranges(&head["gaps"]);
@@ -102,7 +124,6 @@ fn what_a_slow_link_loses_is_said_wherever_one_looks() {
     let json = server.client().with_header("accept", "application/json");
     assert_eq!(ranges(&get(&json, &tiles)["gaps"]), gaps);
 
-    let uart = "protocol=uart&rx=LA5&baudrate=921600&annotations=rx-data";
     let path = format!("/api/capture/{id}/decode?{uart}");
     let text = client.get(&path).unwrap().text;
     let lines: Vec<Value> = text
@@ -120,6 +141,12 @@ fn what_a_slow_link_loses_is_said_wherever_one_looks() {
     let lost: Vec<(u64, u64)> = lost.into_iter().map(place).collect();
     assert_eq!(lost, gaps);
     assert!(!found.is_empty(), "{text}");
+    // The same as while it arrived, where a gap may come in pieces.
+    let meanwhile = meanwhile(&mut live);
+    let meanwhile: Vec<&Value> = { meanwhile.iter() }
+        .filter(|event| event["class"] != "lost")
+        .collect();
+    assert_eq!(meanwhile, found);
     for line in found {
         let (start, end) = place(line);
         assert!(!is_lost(start, end), "{line}");

@@ -34,7 +34,7 @@ const CHANNEL_CHARS_MAX: usize = 64;
 const OPTION_CHARS_MAX: usize = 128;
 
 /// Longest list of annotation classes, in characters.
-const ANNOTATIONS_CHARS_MAX: usize = 512;
+pub(crate) const ANNOTATIONS_CHARS_MAX: usize = 512;
 
 /// Longest name of a decoder: that of a plugin, a slash, and its own; or several of sigrok-cli.
 pub(crate) const PROTOCOL_CHARS_MAX: usize = 64 + 1 + 32;
@@ -154,7 +154,7 @@ members! {
 
 members! {
     /// Channels of the decoders, named as in libsigrokdecode.
-    struct Channels {
+    pub(crate) struct Channels {
         /// I²C clock: capture channel by its name, such as `LA1`. An I²C analyzer capture knows its own.
         scl: Option<String> = optional(value()),
         /// I²C data: capture channel by its name, such as `LA1`. An I²C analyzer capture knows its own.
@@ -208,7 +208,7 @@ fn value() -> impl Shape<Value = String> {
 
 impl Channels {
     /// The channels that are given.
-    fn given(self) -> Vec<(String, String)> {
+    pub(crate) fn given(self) -> Vec<(String, String)> {
         let all = [
             ("scl", self.scl),
             ("sda", self.sda),
@@ -282,7 +282,7 @@ fn parse(request: &Request) -> Result<(Job, Option<u32>), ApiError> {
 }
 
 /// Refuse options that are too long to be any.
-fn check(options: &[(String, String)]) -> Result<(), ApiError> {
+pub(crate) fn check(options: &[(String, String)]) -> Result<(), ApiError> {
     let long = |text: &str| text.chars().count() > OPTION_CHARS_MAX;
     match options
         .iter()

@@ -75,6 +75,11 @@ impl StreamDecoder {
         &self.spec
     }
 
+    /// Channels that it looks at, by their numbers.
+    pub fn channels(&self) -> impl Iterator<Item = usize> {
+        self.lanes.iter().copied().flatten()
+    }
+
     /// Samples taken so far.
     pub fn samples(&self) -> u64 {
         self.at

@@ -7,7 +7,7 @@ use wasmtime::component::{HasData, Resource, ResourceTable};
 
 use super::bindings::hostd::host::captures::{
     Channel, ChannelType, Edit as WitEdit, Error, Firmware as WitFirmware, Frame, FrameData,
-    Frames, Host, HostCapture, Info, Kind, Looked, Marker as WitMarker, Order, Page,
+    Frames, Host, HostCapture, Info, Kind, LiveDecoding, Looked, Marker as WitMarker, Order, Page,
     Setup as WitSetup, Started, Status as WitStatus,
 };
 use super::door::Door;
@@ -15,12 +15,13 @@ use super::{CallLinker, Context, cursor_rule, internal, wit};
 use base::clock;
 use base::live::BoxedLive;
 use identity::JobGrant;
-use lab::captures::follow::{Follower, Resume};
+use lab::captures::follow::{DECODERS_MAX, Follower, Job as LiveJob, NoDecoding, Resume};
 use lab::captures::layout::frames;
 use lab::captures::order::{OfJob, Origin};
 use lab::captures::plan::PlanError;
 use lab::captures::reader::{Data, ReadError, Reader};
 use lab::captures::{CaptureError, Captures, Edit};
+use lab::decoders::NoSpec;
 use lab::flashing::Flashing;
 use lab::leases::Beside;
 use lab::waveforms::Waveforms;
@@ -152,6 +153,7 @@ impl Host for View<'_> {
         device: String,
         resume: Option<(String, u32)>,
         binary: bool,
+        decoding: Option<LiveDecoding>,
     ) -> Result<Resource<Upgrade>, Error> {
         let Beside { device, pod, .. } = self.door.look(&device)?;
         let record = device.record;
@@ -173,7 +175,11 @@ impl Host for View<'_> {
         let events = pod.events();
         let state = (device.facts.is_some(), events);
         let captures = self.captures.clone();
-        let follower = Follower::new(captures, &record.id, state, binary, resume);
+        let mut follower = Follower::new(captures, &record.id, state, binary, resume);
+        if let Some(decoding) = decoding {
+            let job = live(record.org, decoding);
+            follower = follower.with_decoding(job).map_err(not_decoded)?;
+        }
         self.upgrade(follower)
     }
 }
@@ -212,6 +218,33 @@ fn seen(
     };
     let job = own.or(job);
     Ok(Some(Seen { devices, job }))
+}
+
+/// What is decoded for a follower.
+fn live(org: String, decoding: LiveDecoding) -> LiveJob {
+    LiveJob {
+        org,
+        protocol: decoding.protocol,
+        map: decoding.channels,
+        options: decoding.options,
+        annotations: decoding.annotations,
+        has_frames: decoding.frames,
+    }
+}
+
+fn not_decoded(why: NoDecoding) -> Error {
+    match why {
+        NoDecoding::Busy => Error::WrongState(format!(
+            "{DECODERS_MAX} clients have the captures of this device decoded; retry later"
+        )),
+        NoDecoding::Spec(NoSpec::Invalid(error)) => Error::Invalid((
+            super::decode::field(&error),
+            format!("cannot be used: failed to {error}"),
+        )),
+        NoDecoding::Spec(
+            NoSpec::NotGranted(sentence) | NoSpec::Absent(sentence) | NoSpec::Engine(_, sentence),
+        ) => Error::Invalid(("protocol".to_owned(), format!("cannot be used: {sentence}"))),
+    }
 }
 
 /// Captures of a device, of a job or of all that the caller may see, newest first, older than a cursor.

@@ -346,7 +346,7 @@ fn listed(decoder: &Decoder) -> records::Decoder {
 }
 
 /// Name of the query parameter to blame.
-fn field(error: &SpecError) -> String {
+pub(super) fn field(error: &SpecError) -> String {
     match error {
         SpecError::UnknownRole { name, .. }
         | SpecError::RepeatedRole { name }

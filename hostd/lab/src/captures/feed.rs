@@ -16,6 +16,9 @@ use store::captures::CaptureRecord;
 /// Bytes that one device's feed keeps for followers that are slow or reconnect.
 const FEED_BYTES_MAX: usize = 16 << 20;
 
+/// Most followers of a device that have its captures decoded while they arrive, each by a decoder of its own.
+pub const DECODERS_MAX: usize = 8;
+
 /// Rough cost of a message besides its samples, in bytes.
 const MESSAGE_BYTES: usize = 512;
 
@@ -59,6 +62,18 @@ pub(crate) struct Feeds {
 pub(crate) struct Feed {
     ring: Ring<Arc<Message>>,
     followers: AtomicUsize,
+    /// Of them, those that have it decoded.
+    decoders: AtomicUsize,
+}
+
+/// A place among those that have a device's captures decoded.
+#[derive(Debug)]
+pub(crate) struct Place(Arc<Feed>);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.decoders.fetch_sub(1, Ordering::AcqRel);
+    }
 }
 
 /// One who follows.
@@ -132,6 +147,7 @@ impl Feeds {
             Arc::new(Feed {
                 ring: Ring::new(0, FEED_BYTES_MAX),
                 followers: AtomicUsize::new(0),
+                decoders: AtomicUsize::new(0),
             })
         });
         feed.clone()
@@ -148,6 +164,16 @@ impl Feed {
         if last && self.followers.load(Ordering::Acquire) == 0 {
             self.ring.clear();
         }
+    }
+
+    /// A place for one who has the captures decoded; none if there are as many already.
+    pub(crate) fn place(self: &Arc<Self>) -> Option<Place> {
+        let taken = self
+            .decoders
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |taken| {
+                (taken < DECODERS_MAX).then_some(taken + 1)
+            });
+        taken.ok().map(|_| Place(self.clone()))
     }
 
     /// Follow from now on. Kept messages stay as long as somebody follows.

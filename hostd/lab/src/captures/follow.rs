@@ -11,17 +11,37 @@ use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_tungstenite::tungstenite::Message as Frame;
 
-use super::feed::{Event, Following, Message};
+pub use super::feed::DECODERS_MAX;
+use super::feed::{Event, Following, Message, Place};
 use super::framer;
 use super::layout;
 use super::reader::{ReadError, Reader};
 use super::{Captures, wire};
+use crate::decoders::NoSpec;
 use base::live::{Ending, Goodbye, Live, Peer};
 use base::ring::Found;
-use store::captures::Status;
+use decoding::Decoding;
+pub use decoding::Job;
+use store::captures::{CaptureRecord, Status};
+
+mod decoding;
 
 /// Frames read from a file at once.
 const READ_FRAMES: usize = 16;
+
+/// The reason with which a follower is disconnected that misses samples of a capture that it has decoded.
+const TOO_SLOW: &str = "too_slow: samples to decode were dropped; connect again, or decode the capture once it is done";
+
+/// Why a capture is not decoded whose beginning is not kept any more.
+const TOO_LATE: &str = "its first samples are no longer kept: decode it once it is done";
+
+/// Why nothing is decoded.
+#[derive(Debug)]
+pub enum NoDecoding {
+    Spec(NoSpec),
+    /// Too many followers of the device have it decoded.
+    Busy,
+}
 
 /// Where a follower continues.
 #[derive(Debug)]
@@ -42,6 +62,17 @@ pub struct Follower {
     following: Following,
     events: broadcast::Receiver<PodEvent>,
     position: Position,
+    decoded: Option<Decoded>,
+}
+
+/// What a follower has decoded.
+struct Decoded {
+    job: Job,
+    /// The capture that arrives.
+    now: Option<Decoding>,
+    /// The last capture that cannot be decoded.
+    failed: Option<String>,
+    _place: Place,
 }
 
 /// What the client has received, so that a gap is noticed.
@@ -73,7 +104,24 @@ impl Follower {
             following,
             events,
             position: Position::default(),
+            decoded: None,
         }
+    }
+
+    /// The same with the captures decoded while they arrive. One that is resumed must be so from its first frame on.
+    ///
+    /// # Errors
+    /// The job cannot be, or as many follow the device that way as may.
+    pub fn with_decoding(mut self, job: Job) -> Result<Self, NoDecoding> {
+        job.check(&self.captures).map_err(NoDecoding::Spec)?;
+        let place = self.captures.feeds.of(&self.device).place();
+        self.decoded = Some(Decoded {
+            job,
+            now: None,
+            failed: None,
+            _place: place.ok_or(NoDecoding::Busy)?,
+        });
+        Ok(self)
     }
 
     async fn run(mut self, mut peer: Peer, mut ending: Ending) {
@@ -102,6 +150,9 @@ impl Follower {
         loop {
             tokio::select! {
                 Some(found) = self.following.cursor.next() => match found {
+                    Found::Lost { .. } if self.is_decoding() => {
+                        return Err(Goodbye::policy(TOO_SLOW));
+                    }
                     Found::Lost { from, to } => self.position.lost += to.saturating_sub(from),
                     Found::Piece { piece, .. } => self.pass(peer, &piece).await?,
                 },
@@ -139,11 +190,13 @@ impl Follower {
         match record.status {
             Status::Pending | Status::Armed | Status::Running => {
                 self.position.at = Some((record.id.clone(), from_seq));
+                let is_decoded = self.decoded.is_some();
                 self.following.seek(|message| {
                     message.capture() == record.id
                         && match &message.event {
                             Event::Frame { frame, .. } => frame.span.seq >= from_seq,
-                            _ => message.is_last(),
+                            // Its rates are with its states.
+                            _ => is_decoded || message.is_last(),
                         }
                 });
                 return Ok(());
@@ -154,6 +207,9 @@ impl Follower {
                 return peer.send(Frame::Text(failed.json())).await;
             }
             Status::Done => {}
+        }
+        if let Some(text) = self.begin(&record) {
+            send(peer, &text).await?;
         }
         // Its frames come from its file, and later messages follow.
         self.following.seek_after_last(&record.id);
@@ -191,12 +247,98 @@ impl Follower {
         for text in self.position.step(message) {
             send(peer, &text).await?;
         }
+        if let Event::State(record) = &message.event
+            && let Some(text) = self.begin(record)
+        {
+            send(peer, &text).await?;
+        }
+        for text in self.decode(&message.event) {
+            peer.send(Frame::Text(text.into())).await?;
+        }
+        let is_left_out = matches!(message.event, Event::Frame { .. })
+            && self.decoded.as_ref().is_some_and(|of| !of.job.has_frames);
+        if is_left_out {
+            return Ok(());
+        }
         let binary = self.binary.then(|| message.binary()).flatten();
         let sent = match binary {
             Some(bytes) => Frame::Binary(bytes),
             None => Frame::Text(message.json()),
         };
         peer.send(sent).await
+    }
+}
+
+impl Follower {
+    /// Whether samples of a capture were decoded that go on.
+    fn is_decoding(&self) -> bool {
+        let now = self.decoded.as_ref().and_then(|of| of.now.as_ref());
+        now.is_some_and(|now| !now.is_new())
+    }
+
+    /// Begins to decode a capture, unless it waits for its turn; why it cannot be decoded.
+    fn begin(&mut self, record: &CaptureRecord) -> Option<Value> {
+        let decoded = self.decoded.as_mut()?;
+        let is_begun = |now: &Decoding| now.is_of(&record.id) && !now.is_new();
+        if record.status == Status::Pending || decoded.now.as_ref().is_some_and(is_begun) {
+            return None;
+        }
+        match Decoding::begin(&decoded.job, &self.captures, record) {
+            Ok(now) => {
+                (decoded.now, decoded.failed) = (Some(now), None);
+                None
+            }
+            Err(why) => {
+                decoded.now = None;
+                decoded.fail(&record.id, &why)
+            }
+        }
+    }
+
+    /// What is decoded with a message, as messages that come before it.
+    fn decode(&mut self, event: &Event) -> Vec<String> {
+        let Some(decoded) = &mut self.decoded else {
+            return Vec::new();
+        };
+        match event {
+            Event::State(_) => Vec::new(),
+            Event::Gap { capture, from, to } => {
+                if let Some(now) = decoded.now.as_mut().filter(|now| now.is_of(capture)) {
+                    now.lose(*from, *to);
+                }
+                Vec::new()
+            }
+            Event::Frame { capture, frame } => {
+                let now = decoded.now.as_mut().filter(|now| now.is_of(capture));
+                if let Some((said, upto)) = now.and_then(|now| Some((now.take(frame)?, now.upto())))
+                {
+                    return said.messages(capture, upto);
+                }
+                decoded.now = None;
+                let failed = decoded.fail(capture, TOO_LATE);
+                failed.map(|text| text.to_string()).into_iter().collect()
+            }
+            Event::Done(record, _) => {
+                let now = decoded.now.take().filter(|now| now.is_of(&record.id));
+                let finished = now.map(Decoding::finish);
+                finished.map_or_else(Vec::new, |(upto, said)| said.messages(&record.id, upto))
+            }
+            Event::Failed(record) => {
+                decoded.now.take_if(|now| now.is_of(&record.id));
+                Vec::new()
+            }
+        }
+    }
+}
+
+impl Decoded {
+    /// Says once that a capture is not decoded.
+    fn fail(&mut self, capture: &str, why: &str) -> Option<Value> {
+        if self.failed.as_deref() == Some(capture) {
+            return None;
+        }
+        self.failed = Some(capture.to_owned());
+        Some(decoding::failed(capture, why))
     }
 }
 

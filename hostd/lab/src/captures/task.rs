@@ -108,7 +108,8 @@ impl Task {
             let recorded = match &mut recorded {
                 Some(recorded) => recorded,
                 none => {
-                    if self.shorten(supply.samples()) {
+                    let is_shorter = self.shorten(supply.samples());
+                    if self.achieve(supply.la_rate_hz()) || is_shorter {
                         let feed = self.captures.feeds.of(&self.record.device);
                         feed.tell(Event::State(self.record.clone()));
                     }
@@ -243,6 +244,20 @@ impl Task {
             channel.samples = channel.samples.min(samples);
         }
         is_shorter
+    }
+
+    /// Take the rate that the pod really has for the logic channels; whether it is another one than was asked for.
+    fn achieve(&mut self, la_rate_hz: Option<f64>) -> bool {
+        let logic = self.record.channels.iter_mut();
+        let mut is_other = false;
+        for (channel, rate_hz) in logic
+            .filter(|c| c.la.is_some())
+            .zip(la_rate_hz.iter().cycle())
+        {
+            is_other |= (channel.sample_rate_hz - rate_hz).abs() > f64::EPSILON * rate_hz;
+            channel.sample_rate_hz = *rate_hz;
+        }
+        is_other
     }
 
     /// Stop the stimulus, however the capture went.

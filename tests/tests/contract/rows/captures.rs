@@ -539,6 +539,15 @@ fn finished() -> Vec<Rows> {
         rows("captures.live")
             .success(101, call("/ws/capture?device_id=<digital>"))
             .success(101, call("/ws/capture?device_id=<digital>&format=binary"))
+            .success(
+                101,
+                call("/ws/capture?device_id=<digital>&protocol=uart&rx=LA3&baudrate=9600&frames=none"),
+            )
+            .refusal(
+                400,
+                "invalid_request",
+                call("/ws/capture?device_id=<digital>&protocol=morse"),
+            )
             .refusal(
                 400,
                 "invalid_request",
