@@ -62,7 +62,8 @@ impl<'a> EdgeBlocks<'a> {
             let toggles = lane.offsets().iter();
             moves.extend(toggles.map(|&offset| (u64::from(offset), 1u64 << number)));
         }
-        moves.sort_unstable();
+        // Those of a channel are in order: a stable sort finds such runs and merges them.
+        moves.sort();
         for together in moves.chunk_by(|a, b| a.0 == b.0) {
             levels = together
                 .iter()

@@ -28,6 +28,7 @@ pub(super) fn write(reader: &Reader, cut: &Cut, out: &mut dyn Write) -> Result<(
         logic: channels.iter().filter(|c| c.la.is_some()).count(),
         levels: None,
         count: None,
+        text: Vec::new(),
     };
     let end = walk(reader, cut, scale.ticks, |step| dump.step(step, out))?;
     writeln!(out, "#{end}")?;
@@ -103,6 +104,8 @@ struct Dump<'r> {
     logic: usize,
     levels: Option<u64>,
     count: Option<u16>,
+    /// Memory for the lines of a step.
+    text: Vec<u8>,
 }
 
 impl Dump<'_> {
@@ -115,12 +118,17 @@ impl Dump<'_> {
         if moved == 0 && count.is_none() {
             return Ok(());
         }
-        writeln!(out, "#{}", step.at)?;
+        let text = &mut self.text;
+        text.clear();
+        text.push(b'#');
+        push_decimal(text, step.at);
+        text.push(b'\n');
         let ids = (0..self.logic).zip(FIRST_IDENTIFIER..);
         for (channel, id) in ids.filter(|(channel, _)| moved >> channel & 1 == 1) {
-            let level = step.levels.unwrap_or(0) >> channel & 1;
-            writeln!(out, "{level}{}", char::from(id))?;
+            let is_high = step.levels.unwrap_or(0) >> channel & 1 != 0;
+            text.extend([if is_high { b'1' } else { b'0' }, id, b'\n']);
         }
+        out.write_all(text)?;
         if let (Some(count), Some(channel)) = (count, self.analog) {
             let id = (FIRST_IDENTIFIER..).nth(self.logic);
             let id = char::from(id.expect("there are fewer channels than identifiers"));
@@ -129,5 +137,34 @@ impl Dump<'_> {
         }
         self.levels = step.levels.or(self.levels);
         Ok(())
+    }
+}
+
+/// Appends a number. Formatting it takes several times as long, and dumps are little else.
+fn push_decimal(text: &mut Vec<u8>, number: u64) {
+    let mut digits = [0; 20];
+    let (mut first, mut rest) = (digits.len(), number);
+    loop {
+        first -= 1;
+        let [digit, ..] = (rest % 10).to_le_bytes();
+        digits[first] = b'0' + digit;
+        rest /= 10;
+        if rest == 0 {
+            return text.extend_from_slice(&digits[first..]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_written_as_they_are_formatted() {
+        for number in [0, 9, 10, 99, 100, 1_234_567_890, u64::MAX] {
+            let mut text = vec![b'#'];
+            push_decimal(&mut text, number);
+            assert_eq!(text, format!("#{number}").into_bytes());
+        }
     }
 }
