@@ -248,7 +248,7 @@ fn what_cannot_be_decoded_is_refused_before_anything_is_opened() {
         "{body}"
     );
     // Those who only follow are not counted, and a place is free once somebody leaves.
-    open("format=json").socket();
+    let _follows = open("format=json").socket();
     drop(sockets);
     tests::until(
         || open("protocol=uart&rx=LA1"),
