@@ -5,6 +5,7 @@ pub(crate) mod action;
 pub(crate) mod decoder;
 mod environment;
 pub(crate) mod measurand;
+pub(crate) mod trigger;
 
 use std::borrow::Cow;
 

@@ -63,6 +63,7 @@ pub use definition::action::{
 };
 pub use definition::decoder::Decoder;
 pub use definition::measurand::Measurand;
+pub use definition::trigger::Direction;
 pub use pattern::{Pattern, PatternError};
 pub use predicate::{Capabilities, Capability, Mismatch, Predicate, Requirements, matches};
 pub use problem::{Code, Problem, Report};

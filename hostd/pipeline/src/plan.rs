@@ -11,8 +11,8 @@ use crate::condition::When;
 use crate::pattern::Pattern;
 use crate::predicate::Requirements;
 pub use action::{
-    Action, Artifact, Assertion, Capture, Decode, Flash, Measure, Replay, Trigger, Uart,
-    UartChannels,
+    Action, Artifact, Assertion, Capture, Decode, Flash, Length, Measure, Replay, Trigger, Uart,
+    UartChannels, Wait,
 };
 
 /// Everything that a job does.

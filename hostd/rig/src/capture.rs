@@ -1,9 +1,11 @@
 //! Recording signals.
 
+mod wait;
+
 use jobs::{BenchError, Recording, Taken, Until};
-use lab::captures::order::{self, Condition, Logic, Order, Scope, Trigger, Wait, Wanted};
+use lab::captures::order::{Logic, Order, Scope, Trigger, Wanted};
+use pipeline::CaptureKind;
 use pipeline::plan::Capture;
-use pipeline::{CaptureKind, Edge};
 use store::captures::{Setup, Status};
 
 use crate::device::{Lab, Rig, within};
@@ -67,13 +69,17 @@ impl Rig {
     reason = "a rate of at most 24 MHz is exact"
 )]
 fn ordered(capture: &Capture) -> Order {
-    let small = |channel: u64| u8::try_from(channel).unwrap_or(u8::MAX);
     let sample_rate_mhz = capture.rate_hz as f64 / 1e6;
     let wanted = match capture.kind {
         CaptureKind::La => Wanted::Logic(Logic {
             samples: capture.samples,
             sample_rate_mhz,
-            channels: capture.channels.values().copied().map(small).collect(),
+            channels: capture
+                .channels
+                .values()
+                .copied()
+                .map(wait::small)
+                .collect(),
             voltage_mv: None,
         }),
         CaptureKind::Adc => Wanted::Scope(Scope {
@@ -82,16 +88,8 @@ fn ordered(capture: &Capture) -> Order {
             source: None,
         }),
     };
-    let trigger = capture.trigger.map(|trigger| Trigger {
-        wait: Wait::Device(Condition::edge(
-            small(trigger.channel),
-            match trigger.edge {
-                Edge::Rising => order::Edge::Rising,
-                Edge::Falling => order::Edge::Falling,
-                Edge::High => order::Edge::High,
-                Edge::Low => order::Edge::Low,
-            },
-        )),
+    let trigger = capture.trigger.as_ref().map(|trigger| Trigger {
+        wait: wait::of(&trigger.wait),
         timeout_ms: u32::try_from(trigger.timeout_ms).unwrap_or(u32::MAX),
     });
     Order {

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::decoder::Decoder;
 use super::measurand::Measurand;
+use super::trigger::Trigger;
 use crate::limits::{BAUD, LA_CHANNELS, LIST_MAX, SAMPLES_MAX};
 use crate::rules::{RuleSource, Time};
 use crate::scalars::{Artifact, Decimal, Id, Label, List, Names, RelativePath, Text, Whole};
@@ -149,19 +150,7 @@ pub enum CaptureKind {
     Adc,
 }
 
-/// What starts a capture.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Trigger {
-    /// A name among the capture's channels.
-    pub(crate) channel: Id,
-    /// What must happen on it.
-    pub(crate) edge: Edge,
-    /// How long to wait for it, at most 10 minutes; else the step fails. Without it 10 s.
-    pub(crate) timeout: Option<Duration>,
-}
-
-/// What starts a capture.
+/// What must happen on a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Edge {

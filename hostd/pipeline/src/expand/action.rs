@@ -6,6 +6,8 @@ use serde::de::DeserializeOwned;
 
 use super::{Expansion, Surroundings};
 use crate::check;
+use crate::definition::action::Parity;
+use crate::definition::trigger::{RX, SCL, SDA, Trigger, TriggerProtocol};
 use crate::definition::{self, EnvValue, Pack, Step, action};
 use crate::path::Path;
 use crate::plan::{self, Action, Artifact, Assertion};
@@ -19,6 +21,63 @@ const BAUD: u64 = 115_200;
 
 /// Milliseconds of a reset pulse that names none.
 const PULSE_MS: u64 = 50;
+
+/// What a capture waits for; none if its trigger has been found to be none.
+fn wait(capture: &action::Capture, trigger: &Trigger) -> Option<plan::Wait> {
+    let channel = |id: &Id| Some(capture.channels.get(id)?.0);
+    let named = |id: &Option<Id>, usual: &str| match id {
+        Some(id) => channel(id),
+        None => Some(capture.channels.get(usual)?.0),
+    };
+    let ns = |time: Time| u64::try_from(time.0).ok();
+    match trigger.protocol {
+        Some(TriggerProtocol::I2c) => {
+            return Some(plan::Wait::I2c {
+                scl: named(&trigger.scl, SCL)?,
+                sda: named(&trigger.sda, SDA)?,
+                address: trigger.address.as_ref()?.0,
+                direction: trigger.direction,
+            });
+        }
+        Some(TriggerProtocol::Uart) => {
+            return Some(plan::Wait::Uart {
+                rx: named(&trigger.rx, RX)?,
+                bytes: trigger.bytes.as_ref()?.bytes().to_vec(),
+                baudrate: trigger.baudrate.as_ref().map_or(BAUD, |baud| baud.0),
+                parity: trigger.parity.unwrap_or(Parity::None),
+            });
+        }
+        None => {}
+    }
+    if let Some(pulse) = &trigger.pulse {
+        return Some(plan::Wait::Pulse {
+            channel: channel(&pulse.channel)?,
+            level: pulse.level,
+            length: match (pulse.shorter_than, pulse.longer_than) {
+                (Some(time), _) => plan::Length::ShorterThan(ns(time)?),
+                (None, time) => plan::Length::LongerThan(ns(time?)?),
+            },
+        });
+    }
+    if let Some(held) = &trigger.level {
+        return Some(plan::Wait::Level {
+            channel: channel(&held.channel)?,
+            level: held.level,
+            for_ns: ns(held.r#for)?,
+        });
+    }
+    if !trigger.pattern.is_empty() {
+        let levels = trigger.pattern.iter();
+        let levels = levels.map(|(id, level)| Some((channel(id)?, *level)));
+        return Some(plan::Wait::Pattern {
+            pattern: levels.collect::<Option<_>>()?,
+        });
+    }
+    Some(plan::Wait::Edge {
+        channel: channel(trigger.channel.as_ref()?)?,
+        edge: trigger.edge?,
+    })
+}
 
 /// Milliseconds that a trigger waits that names none.
 const TRIGGER_MS: u64 = 10_000;
@@ -249,8 +308,7 @@ impl Expansion<'_> {
         let samples = self.resolve(&path.key("samples"), &capture.samples, &around.scope)?;
         let trigger = match &capture.trigger {
             Some(trigger) => Some(plan::Trigger {
-                channel: capture.channels.get(&trigger.channel)?.0,
-                edge: trigger.edge,
+                wait: wait(capture, trigger)?,
                 timeout_ms: trigger.timeout.map_or(TRIGGER_MS, |timeout| timeout.0),
             }),
             None => None,

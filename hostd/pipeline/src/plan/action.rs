@@ -7,7 +7,8 @@ use serde::Serialize;
 use crate::definition::action::{BusDecoder, CaptureKind, Edge, Mapping, Output, Parity, Power};
 use crate::definition::decoder::Decoder;
 use crate::definition::measurand::Measurand;
-use crate::rules::Rule;
+use crate::definition::trigger::Direction;
+use crate::rules::{Polarity, Rule};
 
 /// What a step does.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -126,14 +127,81 @@ pub struct Capture {
 }
 
 /// What starts a capture.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Trigger {
-    /// The channel of the logic analyzer, from 1.
-    pub channel: u64,
-    /// What must happen on it.
-    pub edge: Edge,
-    /// How long to wait for it, in milliseconds.
+    /// What is waited for.
+    #[serde(flatten)]
+    pub wait: Wait,
+    /// How long, in milliseconds.
     pub timeout_ms: u64,
+}
+
+/// What a capture waits for. Channels are those of the logic analyzer, from 1; times are nanoseconds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Wait {
+    /// An edge, or a level at once.
+    Edge {
+        /// The channel.
+        channel: u64,
+        /// What must happen on it.
+        edge: Edge,
+    },
+    /// A pulse that is shorter, or longer.
+    Pulse {
+        /// The channel.
+        channel: u64,
+        /// The level of the pulse.
+        level: Polarity,
+        /// By which length.
+        length: Length,
+    },
+    /// Levels of channels at one instant.
+    Pattern {
+        /// By channel.
+        pattern: BTreeMap<u64, Polarity>,
+    },
+    /// A level for a time.
+    Level {
+        /// The channel.
+        channel: u64,
+        /// The level.
+        level: Polarity,
+        /// For how long.
+        for_ns: u64,
+    },
+    /// An address on an I²C bus.
+    I2c {
+        /// The clock.
+        scl: u64,
+        /// The data.
+        sda: u64,
+        /// Of 7 bits.
+        address: u64,
+        /// None: either.
+        direction: Option<Direction>,
+    },
+    /// Bytes on a line of a UART.
+    Uart {
+        /// The line.
+        rx: u64,
+        /// None: any.
+        bytes: Vec<Option<u8>>,
+        /// Bits per second.
+        baudrate: u64,
+        /// The parity bit.
+        parity: Parity,
+    },
+}
+
+/// The length of a pulse that is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Length {
+    /// Shorter than so many nanoseconds.
+    ShorterThan(u64),
+    /// Longer than so many.
+    LongerThan(u64),
 }
 
 /// How a step is judged.

@@ -1,6 +1,7 @@
 //! What a pipeline comes to.
 
 use insta::assert_json_snapshot;
+use serde_json::json;
 
 use super::{EXAMPLE, plan, read};
 use crate::plan::{Action, Assertion, EnvValue, Plan, Role, Run};
@@ -342,5 +343,54 @@ fn an_outline_has_all_but_what_runs_do() {
         assert_eq!(one.runs.len(), whole.runs.len());
         let others = one.runs.iter().enumerate().filter(|(of, _)| *of != at);
         assert!(others.into_iter().all(|(_, run)| run.steps.is_empty()));
+    }
+}
+
+#[test]
+fn triggers_come_to_numbers_of_channels_and_nanoseconds() {
+    let json = |trigger: &str| {
+        let text = super::bench_steps(&format!(
+            "  - capture: {{ kind: la, channels: {{ rx: 9, scl: 3, sda: 4 }}, rate: 1MHz, samples: 5, trigger: {{ {trigger} }} }}\n"
+        ));
+        let plan = plan(&text);
+        let [step] = &plan.runs[0].steps[..] else {
+            panic!("{plan:?}");
+        };
+        let Action::Capture(capture) = &step.action else {
+            panic!("{step:?}");
+        };
+        serde_json::to_value(&capture.trigger).unwrap()
+    };
+    for (trigger, waits) in [
+        (
+            "channel: scl, edge: falling, timeout: 1s",
+            json!({"channel": 3, "edge": "falling", "timeout_ms": 1000}),
+        ),
+        (
+            "pulse: { channel: scl, level: low, shorter_than: 1.5us }",
+            json!({"channel": 3, "level": "low", "length": {"shorter_than": 1500}, "timeout_ms": 10_000}),
+        ),
+        (
+            "pattern: { scl: high, sda: low }",
+            json!({"pattern": {"3": "high", "4": "low"}, "timeout_ms": 10_000}),
+        ),
+        (
+            "level: { channel: sda, level: high, for: 2ms }",
+            json!({"channel": 4, "level": "high", "for_ns": 2_000_000, "timeout_ms": 10_000}),
+        ),
+        (
+            "protocol: i2c, address: 0x76",
+            json!({"scl": 3, "sda": 4, "address": 0x76, "direction": null, "timeout_ms": 10_000}),
+        ),
+        (
+            "protocol: i2c, scl: sda, sda: scl, address: 1, direction: read",
+            json!({"scl": 4, "sda": 3, "address": 1, "direction": "read", "timeout_ms": 10_000}),
+        ),
+        (
+            "protocol: uart, bytes: 55 ??",
+            json!({"rx": 9, "bytes": [0x55, null], "baudrate": 115_200, "parity": "none", "timeout_ms": 10_000}),
+        ),
+    ] {
+        assert_eq!(json(trigger), waits, "{trigger}");
     }
 }

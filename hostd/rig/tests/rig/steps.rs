@@ -14,6 +14,7 @@ pub(crate) const CASES: &[Case] = &[
     ("power_is_switched_and_switched_off", power),
     ("an_analog_capture_has_a_picture", analog),
     ("signals_of_the_demo_are_judged_by_rules", rules),
+    ("captures_wait_for_every_kind_of_condition", conditions),
     ("a_trigger_that_does_not_come_is_told", trigger),
     ("a_waveform_that_nobody_kept_is_refused", replay),
     ("a_device_tells_what_it_offers", offers),
@@ -132,6 +133,41 @@ fn analog() {
     };
     assert_eq!((columns.len(), unit.as_str()), (600, "V"));
     assert!(columns.iter().all(|(low, high)| low <= high));
+}
+
+/// The bus of the demo while it boots starts captures in each way, and the trigger lies where its samples say.
+fn conditions() {
+    let bench = Bench::new().with_sensor();
+    let channels = "channels: { scl: 1, sda: 2 }, rate: 1MHz, samples: 2000, pre_samples: 500";
+    let mut steps = "      - power: { rail: internal, state: on }
+      - flash: { artifact: fw.elf }
+"
+    .to_owned();
+    for trigger in [
+        "pulse: { channel: scl, level: low, longer_than: 2us }",
+        "pattern: { scl: high, sda: low }",
+        "level: { channel: sda, level: low, for: 3us }",
+        "protocol: i2c, address: 0x76",
+    ] {
+        let capture =
+            format!("kind: la, {channels}, trigger: {{ {trigger}, timeout: 20s }}");
+        steps += &format!(
+            "      - capture: {{ {capture} }}
+        background: true
+      - reset: {{}}
+      - uart: {{ expect: APP_OK }}
+        timeout: 20s
+"
+        );
+    }
+    let ran = bench.run(steps.trim_end());
+    assert_eq!(ran.end.outcome, Outcome::Passed, "{:?}", ran.end.steps);
+    let recorded = bench.recorded();
+    assert_eq!(recorded.len(), 4);
+    for capture in &recorded {
+        assert_eq!(capture.triggered, Some(true), "{capture:?}");
+        assert!(capture.trigger_sample.is_some_and(|at| at <= 500), "{capture:?}");
+    }
 }
 
 fn trigger() {

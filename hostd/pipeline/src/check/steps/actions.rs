@@ -1,6 +1,7 @@
 //! What must hold within an action, and between it and the step it refers to.
 
 mod measure;
+mod trigger;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +9,7 @@ use super::Check;
 use crate::definition::Step;
 use crate::definition::action::{Assert, BusDecoder, Capture, CaptureKind, Decode, Uart};
 use crate::definition::decoder::Decoder;
-use crate::limits::{ADC_RATE_HZ_MAX, LA_RATE_HZ_MAX, RESET_PULSE_MS_MAX, WAIT_MS_MAX};
+use crate::limits::{ADC_RATE_HZ_MAX, LA_RATE_HZ_MAX, RESET_PULSE_MS_MAX};
 use crate::path::Path;
 use crate::problem::{Code, did_you_mean};
 use crate::rules::{self, Rule, RuleSource};
@@ -93,15 +94,7 @@ fn capture(check: &mut Check<'_>, path: &Path, capture: &Capture) {
         check.find(path.key("pre_samples"), Code::NotHere, message);
     }
     if let Some(trigger) = &capture.trigger {
-        let path = path.key("trigger");
-        if !capture.channels.contains_key(&trigger.channel) {
-            let hint = did_you_mean(&trigger.channel, capture.channels.keys().map(|id| &**id));
-            let message = format!("the capture has no channel `{}`{hint}", trigger.channel.0);
-            check.find(path.key("channel"), Code::UnknownReference, message);
-        }
-        if let Some(timeout) = trigger.timeout {
-            at_most(check, path.key("timeout"), timeout, WAIT_MS_MAX);
-        }
+        trigger::check(check, &path.key("trigger"), capture, trigger);
     }
 }
 
