@@ -91,9 +91,6 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
 fn parse(request: &Request) -> Result<Asked, ApiError> {
     let (query, options): (Query, _) = request.query()?.read_open()?;
     check(&options)?;
-    if query.from_seq.is_some() && query.capture_id.is_none() {
-        return Err(ApiError::field("from_seq", "needs capture_id beside it"));
-    }
     let from_seq = query.from_seq.unwrap_or(0);
     let channels = query.channels.given();
     let decoding = match query.protocol {
@@ -122,6 +119,9 @@ fn parse(request: &Request) -> Result<Asked, ApiError> {
             None
         }
     };
+    if query.from_seq.is_some() && query.capture_id.is_none() {
+        return Err(ApiError::field("from_seq", "needs capture_id beside it"));
+    }
     Ok(Asked {
         device: query.device_id,
         resume: query.capture_id.map(|id| (id, from_seq)),

@@ -153,12 +153,12 @@ export type DevicesFlash = { artifact: DevicesArtifact; bytes?: number; chip?: s
 export type DevicesFlashes = { flashes: readonly (DevicesFlash)[] };
 /** What a firmware file holds. */
 export type DevicesInfo = { bytes: number; format: "elf" | "hex" | "bin" | "uf2"; parts: readonly (DevicesPart)[]; target: DevicesTarget | null };
+/** Members of the answers of all endpoints that end a lease. */
+export type DevicesLeaseEnd = { expires_at?: string | null; holder?: string | null; released: boolean; safe?: boolean };
 /** The data for one family of chips. */
 export type DevicesPart = { bytes: number; family: string | null; ranges: readonly (DevicesRange)[] };
 /** The lease of a person. */
 export type DevicesPersonsLease = { expires_at: string; holder: string };
-/** What became of a lease. */
-export type DevicesPersonsLeaseEnd = { expires_at?: string | null; holder?: string | null; released: boolean; safe?: boolean };
 /** What one rail gave: columns of equal length. */
 export type DevicesRailTelemetry = { at_ms: readonly (number)[]; mv: readonly (number)[]; rail: number; ua: readonly (number)[]; ua_max: readonly (number)[] };
 /** Where bytes of firmware are. */
@@ -386,7 +386,7 @@ export interface Operations {
   /** Take a device, or keep it, as who is signed in */
   "POST /bench/devices/{id}/lease": { path: { id: string }; query: {}; body: { override?: boolean | null; queue?: boolean | null; ttl_seconds?: number | null }; answer: DevicesPersonsLease };
   /** Give a device back, or end somebody's lease */
-  "DELETE /bench/devices/{id}/lease": { path: { id: string }; query: { holder?: string }; body: undefined; answer: DevicesPersonsLeaseEnd };
+  "DELETE /bench/devices/{id}/lease": { path: { id: string }; query: { holder?: string }; body: undefined; answer: DevicesLeaseEnd };
   /** Progress of the update of a pod */
   "GET /bench/devices/{id}/ota": { path: { id: string }; query: {}; body: undefined; answer: UpdatesUpdate };
   /** Update the firmware of a pod */
@@ -648,5 +648,5 @@ export interface Operations {
   /** Send a test message to a webhook */
   "POST /webhooks/{id}/test": { path: { id: string }; query: {}; body: undefined; answer: WebhooksDelivery };
   /** Live captures of a device */
-  "GET /ws/capture": { path: {}; query: { device_id: string; capture_id?: string; from_seq?: number; format?: "json" | "binary"; token?: string }; body: undefined; answer: undefined };
+  "GET /ws/capture": { path: {}; query: { device_id: string; capture_id?: string; from_seq?: number; format?: "json" | "binary"; protocol?: string; annotations?: string; frames?: "all" | "none"; scl?: string; sda?: string; rx?: string; tx?: string; clk?: string; mosi?: string; miso?: string; cs?: string; options?: Readonly<Record<string, string>>; token?: string }; body: undefined; answer: undefined };
 }

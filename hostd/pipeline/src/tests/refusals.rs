@@ -177,7 +177,7 @@ fn a_trigger_is_one_condition_on_channels_of_its_capture() {
         ),
         (
             "channel: irq, edge: low, timeout: 11m",
-            "over_cap",
+            "invalid_value",
             ".timeout",
         ),
     ] {
