@@ -251,12 +251,12 @@ impl View<'_> {
         };
         let job = job.clone();
         let looked = on_thread(move |gone| {
-            let look = Look::new(reader, &job, place, &|| !gone.is_gone());
+            let look = Look::new(reader, (&job, &spec), place, &|| !gone.is_gone());
             drop(permit);
-            look
+            look.map(|look| (look, spec))
         });
         match looked.await {
-            Ok(Ok(look)) => Ok((look, spec)),
+            Ok(Ok(opened)) => Ok(opened),
             Ok(Err(Wrong::Asked(error))) => Err(error),
             Ok(Err(Wrong::Read(error))) => Err(self.failed(&error)),
             Err(e) => Err(Error::Other(internal(self.context, "decode", &e))),

@@ -36,7 +36,7 @@ impl Look {
     /// What a job asks for of a capture. Blocks on the disk, and for as long as analog samples take or `go_on` lets them.
     pub(super) fn new(
         reader: Arc<Reader>,
-        job: &Job,
+        (job, spec): (&Job, &Spec),
         place: Option<OwnedPermit>,
         go_on: &dyn Fn() -> bool,
     ) -> Result<Self, Wrong> {
@@ -61,6 +61,9 @@ impl Look {
         (look.range, look.pulse_min) = (range, pulse_min);
         if look.logic.is_none() {
             look.gaps = Gaps::new(look.reader.record().gaps.iter().copied());
+        }
+        if spec.is_foreign() {
+            few(&look.gaps.parts(&look.range))?;
         }
         Ok(look)
     }
@@ -241,6 +244,24 @@ fn wrong(field: &str, cause: String) -> Wrong {
     Wrong::Asked(Error::Invalid((field.to_owned(), cause)))
 }
 
+/// Most parts between gaps that a decoder from elsewhere gets: a program or a plugin begins once more for each.
+const FOREIGN_PARTS_MAX: usize = 16;
+
+/// Whether a decoder from elsewhere may have the parts of a capture.
+fn few(parts: &[Part]) -> Result<(), Wrong> {
+    let known = |part: &&Part| matches!(part, Part::Known { .. });
+    match parts.iter().filter(known).count() {
+        ..=FOREIGN_PARTS_MAX => Ok(()),
+        count => Err(wrong(
+            "from",
+            format!(
+                "decode {count} parts between gaps with a decoder that begins for each; \
+                 choose a range with at most {FOREIGN_PARTS_MAX} by `from` and `to`"
+            ),
+        )),
+    }
+}
+
 /// The analog channel as logic: high from the first value on, low up to the second one.
 fn as_logic(
     reader: &Reader,
@@ -285,5 +306,26 @@ fn range(job: &Job, samples: u64) -> Result<Range<u64>, Wrong> {
 impl From<SegmentError> for Wrong {
     fn from(error: SegmentError) -> Self {
         Self::Read(error.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_decoder_from_elsewhere_gets_few_parts() {
+        let gaps = |count: u64| Gaps::new((1..=count).map(|gap| (100 * gap, 100 * gap + 10)));
+        let most = FOREIGN_PARTS_MAX as u64 - 1;
+        assert!(few(&gaps(most).parts(&(0..100_000))).is_ok());
+        let Err(Wrong::Asked(Error::Invalid((field, cause)))) =
+            few(&gaps(most + 1).parts(&(0..100_000)))
+        else {
+            panic!("as many as there are");
+        };
+        assert_eq!(field, "from");
+        assert!(cause.starts_with("decode 17 parts"), "{cause}");
+        // Of a range only what is in it counts.
+        assert!(few(&gaps(4096).parts(&(150..250))).is_ok());
     }
 }
