@@ -185,8 +185,14 @@ fn a_trigger_is_one_condition_on_channels_of_its_capture() {
         let [problem] = &found[..] else {
             panic!("{trigger}: {found:?}");
         };
-        assert!(problem.starts_with(&format!("{code} ")), "{trigger}: {problem}");
-        assert!(problem.ends_with(&format!(" {at}{key}")), "{trigger}: {problem}");
+        assert!(
+            problem.starts_with(&format!("{code} ")),
+            "{trigger}: {problem}"
+        );
+        assert!(
+            problem.ends_with(&format!(" {at}{key}")),
+            "{trigger}: {problem}"
+        );
     }
 }
 

@@ -149,8 +149,7 @@ fn conditions() {
         "level: { channel: sda, level: low, for: 3us }",
         "protocol: i2c, address: 0x76",
     ] {
-        let capture =
-            format!("kind: la, {channels}, trigger: {{ {trigger}, timeout: 20s }}");
+        let capture = format!("kind: la, {channels}, trigger: {{ {trigger}, timeout: 20s }}");
         steps += &format!(
             "      - capture: {{ {capture} }}
         background: true
@@ -166,7 +165,10 @@ fn conditions() {
     assert_eq!(recorded.len(), 4);
     for capture in &recorded {
         assert_eq!(capture.triggered, Some(true), "{capture:?}");
-        assert!(capture.trigger_sample.is_some_and(|at| at <= 500), "{capture:?}");
+        assert!(
+            capture.trigger_sample.is_some_and(|at| at <= 500),
+            "{capture:?}"
+        );
     }
 }
 
