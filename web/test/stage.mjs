@@ -28,7 +28,7 @@ const SCREENS = process.env.SCREENS;
 const ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--js-flags=--expose-gc"];
 
 /** Set by `begin`, for all tests. */
-export const stage = { hostd: undefined, browser: undefined, url: "", device: "", state: undefined, link: "" };
+export const stage = { hostd: undefined, browser: undefined, url: "", device: "", state: undefined, member: undefined, link: "" };
 
 export async function begin() {
   [stage.hostd, stage.browser] = await Promise.all([startHostd(SERVER, { more: MORE }), chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS })]);
@@ -102,6 +102,17 @@ export async function open(path, options = {}) {
       await context.close();
     },
   };
+}
+
+/** The session of a member of the organisation: who has no right to administer. */
+export async function member() {
+  if (stage.member) return stage.member;
+  const [owner, own] = await Promise.all([stage.browser.newContext({ storageState: stage.state }), stage.browser.newContext()]);
+  const made = await (await owner.request.post(`${stage.url}/api/users`, { data: { login: "mia", role: "member" } })).json();
+  assert((await own.request.post(`${stage.url}/api/auth/session`, { data: { code: made.code } })).ok());
+  stage.member = await own.storageState();
+  await Promise.all([owner.close(), own.close()]);
+  return stage.member;
 }
 
 /** What axe finds on a page: nothing, for a page that all can use. */

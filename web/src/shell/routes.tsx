@@ -15,6 +15,7 @@ import MeasurementsPage from "../pages/measurements.tsx";
 import PeoplePage from "../pages/people.tsx";
 import PluginPage from "../pages/plugin.tsx";
 import PluginsPage from "../pages/plugins.tsx";
+import SettingsPage from "../pages/settings.tsx";
 import ViewerPage from "../pages/viewer.tsx";
 import WaveformsPage from "../pages/waveforms.tsx";
 import type { IconName } from "../ui/icon.tsx";
@@ -50,6 +51,8 @@ export const ROUTES: readonly Route[] = [
   { pattern: "/plugins/:id", page: ({ id }) => <PluginPage key={id} id={id!} /> },
   { pattern: "/people", page: () => <PeoplePage tab="users" /> },
   { pattern: "/people/:tab", page: ({ tab }) => <PeoplePage tab={tab!} /> },
+  { pattern: "/settings", page: () => <SettingsPage tab="secrets" /> },
+  { pattern: "/settings/:tab", page: ({ tab }) => <SettingsPage tab={tab!} /> },
 ];
 
 export interface Place {
@@ -72,6 +75,7 @@ export const ADMINISTRATION: readonly Place[] = [
   { to: "/keys", name: "Keys", icon: "key" },
   { to: "/people", name: "People", icon: "people" },
   { to: "/plugins", name: "Plugins", icon: "plugin" },
+  { to: "/settings", name: "Settings", icon: "settings" },
 ];
 
 /** What `/` shows. */

@@ -39,13 +39,20 @@ export interface FieldProps extends Common {
   unit?: string;
   /** It has the focus when its sheet opens. */
   first?: boolean;
+  /** What is offered while one types; anything else may be typed, too. */
+  suggestions?: readonly string[];
 }
 
-export function Field({ label, hint, wrong, value, onInput, type = "text", unit, autocomplete = "off", first, ...more }: FieldProps) {
+export function Field({ label, hint, wrong, value, onInput, type = "text", unit, autocomplete = "off", first, suggestions, ...more }: FieldProps) {
   const id = useId();
   const common = { label, hint, wrong };
-  const input = <input {...described(id, common)} type={type as "text"} value={value} autoComplete={autocomplete} data-first={first ? "" : undefined} onInput={(event) => onInput(event.currentTarget.value)} {...(more as object)} />;
-  return <Around id={id} {...common}>{unit ? <span class="with-unit">{input}<span class="quiet">{unit}</span></span> : input}</Around>;
+  const input = <input {...described(id, common)} type={type as "text"} value={value} autoComplete={autocomplete} data-first={first ? "" : undefined} list={suggestions && `${id}-list`} onInput={(event) => onInput(event.currentTarget.value)} {...(more as object)} />;
+  return (
+    <Around id={id} {...common}>
+      {unit ? <span class="with-unit">{input}<span class="quiet">{unit}</span></span> : input}
+      {suggestions && <datalist id={`${id}-list`}>{suggestions.map((one) => <option key={one} value={one} />)}</datalist>}
+    </Around>
+  );
 }
 
 export interface Option {
