@@ -1,6 +1,7 @@
 // What tests in a browser stand on: one hostd with its demo bench, one Chromium, and pages that have to stay silent.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -19,6 +20,8 @@ export const looks = process.env.LOOKS === "all" ? [["light", 1400], ["light", 3
 export const SERVER = process.env.SERVER ?? join(here, "../../target/release/hostd");
 /** The firmware of the simulated target, which comes with the source. */
 export const FIRMWARE = join(here, "../../hostd/target-sim/firmware/demo.elf");
+/** A board with a slot in its ground plane and a clock that crosses it. */
+export const BOARD = join(here, "../../hostd/emi/testdata/slot.kicad_pcb");
 /** A folder that the server shows instead of what is in it: `WEB=.watch`, while editing. */
 export const MORE = process.env.WEB ? ["--web", process.env.WEB] : [];
 const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
@@ -73,6 +76,21 @@ export async function finished(id) {
     const { status } = await api(`/capture/${id}?frames=none`);
     if (status === "done") return id;
     assert(["pending", "armed", "running"].includes(status), `the capture ${status}`);
+    await new Promise((later) => setTimeout(later, 100));
+  }
+}
+
+/** A board that comes with the source, sent to a project, once its run has ended: `{ board, run }` by their ids. */
+export async function board(project, path = BOARD) {
+  const bytes = readFileSync(path);
+  const filename = path.split("/").at(-1);
+  const { key, upload_url, already_uploaded } = await api(`/emi/projects/${project}/uploads`, { filename, sha256: createHash("sha256").update(bytes).digest("hex") });
+  if (!already_uploaded) assert((await fetch(upload_url, { method: "PUT", body: bytes })).ok);
+  const { board: made, run } = await api(`/emi/projects/${project}/boards`, { input_key: key });
+  for (;;) {
+    const { status, error } = await api(`/emi/runs/${run.id}`);
+    if (status === "done") return { board: made.id, run: run.id };
+    assert(!["failed", "timed_out"].includes(status), error);
     await new Promise((later) => setTimeout(later, 100));
   }
 }

@@ -1,5 +1,6 @@
 // Tabs that are links, each with an address of its own, and tabs of a panel in place.
 import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 
 export interface TabLink {
   readonly to: string;
@@ -7,13 +8,18 @@ export interface TabLink {
   readonly note?: ComponentChildren;
 }
 
-export const LinkTabs = ({ label, tabs, current }: { label: string; tabs: readonly TabLink[]; current: string }) => (
-  <nav class="tabs" aria-label={label}>
-    {tabs.map(({ to, name, note }) => (
-      <a key={to} href={to} aria-current={to === current ? "page" : undefined}>{name}{note !== undefined && <span class="small">{note}</span>}</a>
-    ))}
-  </nav>
-);
+export function LinkTabs({ label, tabs, current }: { label: string; tabs: readonly TabLink[]; current: string }) {
+  const nav = useRef<HTMLElement>(null);
+  // On phones not all of them may be seen: the current one is.
+  useEffect(() => nav.current!.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" }), [current]);
+  return (
+    <nav class="tabs" aria-label={label} ref={nav}>
+      {tabs.map(({ to, name, note }) => (
+        <a key={to} href={to} aria-current={to === current ? "page" : undefined}>{name}{note !== undefined && <span class="small">{note}</span>}</a>
+      ))}
+    </nav>
+  );
+}
 
 export interface Tab<Id extends string> {
   readonly id: Id;

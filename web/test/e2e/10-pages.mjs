@@ -2,9 +2,9 @@
 // in every state that it can be in.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { capture, findings, looks, open, screenshot, stage } from "../stage.mjs";
+import { api, board, capture, findings, looks, open, screenshot, stage } from "../stage.mjs";
 
-/** Name, address, what the page reads first, the heading it has. */
+/** Name, address, what the page reads first. */
 const pages = () => [
   ["devices", "/devices", "**/api/bench/devices"],
   ["device", `/devices/${stage.device}`, `**/api/bench/devices/${stage.device}`],
@@ -17,16 +17,34 @@ const pages = () => [
   ["live", `/captures/live?device=${stage.device}`, undefined],
   ["jobs", "/jobs", "**/api/jobs"],
   ["job-submit", "/jobs/submit", undefined],
-  ["flash", `/devices/${stage.device}/flash`, undefined],
-  ["wiring", `/devices/${stage.device}/wiring`, undefined],
-  ["measurements", "/measurements", undefined],
-  ["keys", "/keys", undefined],
-  ["people", "/people", undefined],
-  ["plugins", "/plugins", undefined],
+  ["flash", `/devices/${stage.device}/flash`, "**/api/bench/devices/*/flash"],
+  ["wiring", `/devices/${stage.device}/wiring`, "**/wiring/profile"],
+  ["measurements", "/measurements", "**/api/measurements?*"],
+  ["waveforms", "/waveforms", "**/api/bench/waveforms"],
+  ["waveform", `/waveforms/${stage.waveform}`, "**/preview?*"],
+  ["waveform-make", "/waveforms?sheet=make", undefined],
+  ["boards", "/boards", "**/api/emi/projects"],
+  ["board", `/boards/${stage.project}`, "**/api/emi/projects/*/runs"],
+  ["board-run", `/boards/${stage.project}?run=${stage.run}`, "**/api/emi/runs/*/findings?*"],
+  ["keys", "/keys", "**/api/keys"],
+  ["people", "/people", "**/api/users"],
+  ["leases", "/people/leases", undefined],
+  ["trust", "/people/trust", "**/api/github/trust"],
+  ["plugins", "/plugins", "**/api/plugins"],
+  ["secrets", "/settings", "**/api/secrets"],
+  ["webhooks", "/settings/webhooks", "**/api/webhooks"],
+  ["webhook", `/settings/webhooks?webhook=${stage.webhook}`, "**/deliveries"],
+  ["badges", "/settings/badges", "**/api/badges"],
 ];
 
-test("a capture to look at", async () => {
+test("something to look at on each page", async () => {
   stage.capture = await capture("boot");
+  stage.waveform = (await api("/bench/waveforms/segments", { name: "brown-out", dac_path: "3v3", segments: [{ shape: "ramp", duration_ms: 50, v_start: 3.3, v_end: 0.2 }, { shape: "hold", duration_ms: 20, v_start: 0.2 }] })).id;
+  stage.project = (await api("/emi/projects", { name: "sensor" })).id;
+  stage.run = (await board(stage.project)).run;
+  await api("/secrets/CAL_TOKEN", { value: "correct horse battery", refs: ["main"] }, { method: "PUT" });
+  stage.webhook = (await api("/webhooks", { url: "https://receiver.invalid/hooks/bench", name: "blinky" })).id;
+  await api("/badges", { name: "blinky", ref: "main" });
 });
 
 for (const [colorScheme, width] of looks)
@@ -43,16 +61,20 @@ for (const [colorScheme, width] of looks)
       }
     });
 
-test("a page that fails says the server's sentence, and tries again when asked", async () => {
-  for (const [name, path, request] of pages().filter(([, , one]) => one)) {
-    const { page, context } = await open("/devices");
+for (const name of pages().filter(([, , request]) => request).map(([one]) => one)) {
+  // Addresses are known only when the tests run.
+  const given = () => pages().find(([one]) => one === name);
+
+  test(`${name}: what fails says the server's sentence, and tries again when asked`, async () => {
+    const [, path, request] = given();
+    const { page, context } = await open("/sign-in");
     let fails = true;
     await page.route(request, (route) => (fails ? route.fulfill({ status: 503, json: { error: "the store is out of service", code: "store_failed", request_id: "abc123" } }) : route.continue()));
     await page.goto(stage.url + path);
     const alert = page.getByRole("alert").first();
     await alert.getByText("The store is out of service.").waitFor();
     await alert.getByText("abc123").waitFor();
-    assert.deepEqual(await findings(page), [], path);
+    assert.deepEqual(await findings(page), []);
     await screenshot(page, `${name}-failed`);
     // Asked for while it still fails: what is read again and again would be there before the click.
     await alert.getByRole("button", { name: "Try again" }).click();
@@ -60,19 +82,18 @@ test("a page that fails says the server's sentence, and tries again when asked",
     await alert.getByRole("button", { name: "Try again" }).click({ timeout: 1000 }).catch(() => undefined);
     await alert.waitFor({ state: "detached" });
     await context.close();
-  }
-});
+  });
 
-test("a page that is forbidden names what is missing", async () => {
-  for (const [, path, request] of pages().filter(([, , one]) => one)) {
-    const { page, context } = await open("/devices");
+  test(`${name}: what is forbidden names what is missing`, async () => {
+    const [, path, request] = given();
+    const { page, context } = await open("/sign-in");
     await page.route(request, (route) => route.fulfill({ status: 403, json: { error: "the role member does not allow it; admins may", code: "forbidden", request_id: "abc" } }));
     await page.goto(stage.url + path);
     await page.getByText("The role member does not allow it; admins may.").waitFor();
-    assert.equal(await page.getByRole("button", { name: "Try again" }).count(), 0, path);
+    assert.equal(await page.getByRole("button", { name: "Try again" }).count(), 0);
     await context.close();
-  }
-});
+  });
+}
 
 test("a server out of reach is said, and what was read stays", async () => {
   const { page, context } = await open("/devices");
@@ -107,6 +128,13 @@ test("lists that are empty say what to do", async () => {
     ["/devices", "**/api/bench/devices", { devices: [] }, "No device yet"],
     ["/captures", "**/api/captures", { captures: [] }, "No captures yet"],
     ["/jobs", "**/api/jobs", { jobs: [] }, "No jobs yet"],
+    ["/waveforms", "**/api/bench/waveforms", { waveforms: [] }, "No waveforms yet"],
+    ["/boards", "**/api/emi/projects", { projects: [] }, "No boards yet"],
+    ["/keys", "**/api/keys", { keys: [] }, "No keys yet"],
+    ["/plugins", "**/api/plugins", { plugins: [], refused: [] }, "No plugins"],
+    ["/settings", "**/api/secrets", { secrets: [] }, "No secrets yet"],
+    ["/settings/webhooks", "**/api/webhooks", { webhooks: [] }, "No webhooks yet"],
+    ["/settings/badges", "**/api/badges", { badges: [] }, "No badges yet"],
   ]) {
     const { page, silent } = await open("/sign-in");
     await page.route(request, (route) => route.fulfill({ json }));

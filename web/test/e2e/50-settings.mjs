@@ -5,6 +5,11 @@ import { api, findings, member, open, screenshot, stage } from "../stage.mjs";
 
 const VALUE = "correct horse battery";
 
+test("settings begin with nothing", async () => {
+  for (const { name } of (await api("/secrets")).secrets) await api(`/secrets/${name}`, undefined, { method: "DELETE" });
+  for (const list of ["webhooks", "badges"]) for (const { id } of (await api(`/${list}`))[list]) await api(`/${list}/${id}`, undefined, { method: "DELETE" });
+});
+
 test("a secret is written, replaced and removed, and its value is shown nowhere", async () => {
   const { page, silent } = await open("/settings");
   await page.getByRole("heading", { name: "No secrets yet" }).waitFor();
