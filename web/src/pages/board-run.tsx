@@ -3,8 +3,9 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { useAction } from "../api/action.ts";
 import { call, request } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
-import type { EmiFinding, EmiRun } from "../api/schema.ts";
+import type { EmiChange, EmiFinding, EmiRun } from "../api/schema.ts";
 import type { Board } from "../model/board.ts";
+import { type Change, changesOf, summaryOf } from "../model/board-changes.ts";
 import { query, setQuery } from "../router.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
@@ -28,7 +29,8 @@ async function fileOf(run: string, name: string, signal: AbortSignal): Promise<u
   return (await request(pathname + search, { signal, credentials: "omit" })).json();
 }
 
-export function BoardRun({ id }: { id: string }) {
+/** `against` is an older version, by its board. */
+export function BoardRun({ id, against }: { id: string; against?: string | undefined }) {
   const [over, end] = useState(false);
   const run = useResource(`emi run ${id}`, async (signal) => {
     const found = await call("GET /emi/runs/{id}", { path: { id } }, signal);
@@ -41,7 +43,7 @@ export function BoardRun({ id }: { id: string }) {
   });
   return (
     <Loaded resource={run} rows={4}>
-      {(known) => known.status === "done" ? <Found run={known} /> : isOver(known) ? (
+      {(known) => known.status === "done" ? <Found run={known} against={against} /> : isOver(known) ? (
         <Empty icon="warning" title={known.status === "timed_out" ? "It took too long" : "It failed"}>
           <p>{known.error}</p>
           {again.failure.value && <Trouble failure={again.failure.value} />}
@@ -66,9 +68,25 @@ const COLUMNS: readonly Column<EmiFinding>[] = [
   { name: "Place", right: true, wideScreensOnly: true, cell: ({ at }) => <span class="number">{at.x.toFixed(1)}, {at.y.toFixed(1)}</span> },
 ];
 
-function Found({ run }: { run: EmiRun }) {
+/** What is gone is not in this version's picture, so it cannot be chosen. */
+const GONE: readonly Column<EmiChange>[] = [
+  { name: "Finding", wide: true, cell: ({ title, rule, certain }) => <>{title}<span class="small">{rule}{!certain && ", perhaps only not listed"}</span></> },
+  ...COLUMNS.slice(1),
+];
+
+const Changed = ({ change }: { change: Change | undefined }) => {
+  if (!change) return <span class="quiet">as before</span>;
+  if (change.kind === "was") return <span class="small">was {change.was}</span>;
+  return change.kind === "new" ? <Badge tone="bad">New</Badge> : <Badge tone="warn" title="One of the versions does not list all findings of this rule">Perhaps new</Badge>;
+};
+
+function Found({ run, against }: { run: EmiRun; against: string | undefined }) {
   const findings = useResource(`emi findings ${run.id}`, (signal) => call("GET /emi/runs/{id}/findings", { path: { id: run.id }, query: { limit: PAGE } }, signal));
   const board = useResource(`emi board ${run.id}`, (signal) => fileOf(run.id, "board.json", signal) as Promise<Board>);
+  const diff = useResource(`emi diff ${run.board_id} ${against}`, async (signal) => (against === undefined ? undefined : call("GET /emi/boards/{id}/diff", { path: { id: run.board_id }, query: { against } }, signal)));
+  const compared = diff.data.value;
+  const changes = compared && changesOf(compared);
+  const columns = changes ? [...COLUMNS.slice(0, 2), { name: "Compared", cell: ({ fingerprint }: EmiFinding) => <Changed change={changes.get(fingerprint)} /> }, ...COLUMNS.slice(2)] : COLUMNS;
   const chosen = query.value.get("finding") ?? undefined;
   const table = useRef<HTMLDivElement>(null);
   const { critical = 0, warning = 0, info = 0, complete } = run.summary ?? {};
@@ -80,6 +98,8 @@ function Found({ run }: { run: EmiRun }) {
         <Filter label="Filter findings" />
         <a class="button" href={`/tools/emi/${run.project_id}`} target="_blank"><Icon name="link" />Whole report</a>
       </p>
+      {diff.failure.value && <Trouble failure={diff.failure.value} again={() => void diff.reload()} />}
+      {compared && <p role="status"><b>{summaryOf(compared.summary)}</b></p>}
       {complete === false && <p class="warning"><Icon name="warning" /> The time was over before all rules had ended: there may be more.</p>}
       <Loaded resource={findings} rows={5}>
         {({ findings: all, next }) => {
@@ -88,8 +108,9 @@ function Found({ run }: { run: EmiRun }) {
             <>
               <Loaded resource={board} rows={6}>{(drawn) => <BoardPicture board={drawn} findings={shown} chosen={chosen} onChoose={(id) => setQuery({ finding: id })} />}</Loaded>
               <div ref={table}>
-                {all.length === 0 ? <Empty icon="check" title="Nothing was found"><p>That is no pass: it takes a test chamber to say so.</p></Empty> : <Table label="Findings" rows={shown} columns={COLUMNS} keyOf={({ id }) => id} chosen={({ id }) => id === chosen} />}
+                {all.length === 0 ? <Empty icon="check" title="Nothing was found"><p>That is no pass: it takes a test chamber to say so.</p></Empty> : <Table label="Findings" rows={shown} columns={columns} keyOf={({ id }) => id} chosen={({ id }) => id === chosen} />}
               </div>
+              {compared && compared.gone.length > 0 && <section aria-labelledby="gone"><h3 id="gone">Gone since the other version</h3><Table label="Gone" rows={compared.gone} columns={GONE} keyOf={({ fingerprint }) => fingerprint} /></section>}
               {next && <p class="small">The first {all.length} are shown; the whole report has the others.</p>}
             </>
           );

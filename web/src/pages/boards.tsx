@@ -67,7 +67,7 @@ function Project({ project }: { project: EmiProject }) {
   const runs = useResource(`emi runs ${project.id}`, (signal) => call("GET /emi/projects/{id}/runs", { path: { id: project.id } }, signal), 5000);
   const removing = useSignal(false);
   const sheet = query.value.get("sheet");
-  const asked = query.value.get("run");
+  const [asked, against] = [query.value.get("run"), query.value.get("against")];
   return (
     <section class="stack" aria-labelledby="project">
       <div class="section-head">
@@ -81,10 +81,16 @@ function Project({ project }: { project: EmiProject }) {
         {({ runs: all }) => {
           const shown = all.find((run) => run.id === asked) ?? all[0];
           if (!shown) return <Empty icon="board" title="No board in this project"><p>Send a .kicad_pcb, a zip of a KiCad project, or a zip of Gerbers.</p></Empty>;
+          // A comparison is of versions: each one's newest look by all rules.
+          const others = shown.kind !== "ingest" ? [] : all.filter(({ kind, status, board_id }, i) => kind === "ingest" && status === "done" && board_id !== shown.board_id && all.findIndex((one) => one.board_id === board_id && one.kind === "ingest") === i);
+          const other = others.find(({ board_id }) => board_id === against);
           return (
             <>
-              {all.length > 1 && <Choice label="Version" value={shown.id} options={all.map((run) => ({ value: run.id, name: `${new Date(run.created_at).toLocaleString()}, ${nameOfRun(run)}` }))} onChange={(run) => setQuery({ run, finding: undefined })} />}
-              <BoardRun key={shown.id} id={shown.id} />
+              <div class="columns">
+                {all.length > 1 && <Choice label="Version" value={shown.id} options={all.map((run) => ({ value: run.id, name: `${new Date(run.created_at).toLocaleString()}, ${nameOfRun(run)}` }))} onChange={(run) => setQuery({ run, finding: undefined })} />}
+                {others.length > 0 && <Choice label="Compared with" value={other?.board_id ?? ""} options={[{ value: "", name: "Nothing" }, ...others.map(({ board_id, created_at }) => ({ value: board_id, name: new Date(created_at).toLocaleString() }))]} onChange={(board) => setQuery({ against: board })} />}
+              </div>
+              <BoardRun key={shown.id} id={shown.id} against={other?.board_id} />
             </>
           );
         }}
