@@ -31,6 +31,7 @@ export function WaveformMake({ onClose }: { onClose: () => void }) {
   const [name, output, rate] = [useSignal(""), useSignal<Output>("3v3"), useSignal("100000")];
   const segments = useSignal<readonly WaveformsSegment[]>([FIRST]);
   const levels = useSignal<readonly number[]>([]);
+  const file = useSignal("");
   const lane = useSignal("");
   const captures = useResource("captures analog", (signal) => call("GET /captures", { query: { limit: 100 } }, signal));
   const lanes = (captures.data.value?.captures ?? []).filter(({ status }) => status === "done").flatMap(({ id, name: called, kind, channels }) =>
@@ -45,7 +46,8 @@ export function WaveformMake({ onClose }: { onClose: () => void }) {
       const { id, channel } = from!;
       if (channel.samples > SAMPLES_MAX) throw new Failure(0, { error: `the lane has ${count(channel.samples)} samples, and ${count(SAMPLES_MAX)} can be taken`, code: "too_long" });
       const response = await request(url("GET /capture/{id}/export", { id }, { format: "csv", content: "analog", channels: channel.name }));
-      made = await keep(called, levelsOf((await response.text()).replace(/^.*\n/, "")), channel.sample_rate_hz);
+      // The first row has names, and one behind the last sample says when it ended.
+      made = await keep(called, levelsOf((await response.text()).replace(/^.*\n/, "")).slice(0, channel.samples), channel.sample_rate_hz);
     }
     refresh("waveforms");
     navigate(`/waveforms/${made.id}`);
@@ -59,8 +61,11 @@ export function WaveformMake({ onClose }: { onClose: () => void }) {
       {way.value === "segments" && <Segments output={output.value} segments={segments.value} onOutput={(next) => (output.value = next)} onChange={(next) => (segments.value = next)} />}
       {way.value === "file" && (
         <>
-          <Drop label="Choose a file" accept=".csv,.txt" onFiles={([file]) => void file?.text().then((text) => (levels.value = levelsOf(text)))}>
-            <p class="small">{levels.value.length > 0 ? `${count(levels.value.length)} levels` : "or drop it here: CSV or text, one level in volts at the end of each line"}</p>
+          <Drop label="Choose a file" accept=".csv,.txt" onFiles={([first]) => void first?.text().then((text) => {
+            levels.value = levelsOf(text);
+            file.value = first.name;
+          })}>
+            <p class={file.value && levels.value.length === 0 ? "fault" : "small"} role="status">{file.value ? `${file.value}: ${levels.value.length > 0 ? `${count(levels.value.length)} levels` : "no line ends with a number"}` : "or drop it here: CSV or text, one level in volts at the end of each line"}</p>
           </Drop>
           <Field label="Samples a second" type="number" min={1} step="any" required value={rate.value} onInput={(text) => (rate.value = text)} wrong={wrong["sample_rate_hz"]} />
         </>

@@ -26,7 +26,7 @@ export function WaveformPlay({ waveform, output, mapping, onClose }: { waveform:
   const stopping = useAction(async () => {
     await command(device!.id, { cmd: "dac_stop" });
     started.value = undefined;
-    toast("The output is off");
+    toast("It has stopped: the output keeps its last level");
   });
   const held = device && obstacle(device);
   const now = started.value;
@@ -50,7 +50,7 @@ export function WaveformPlay({ waveform, output, mapping, onClose }: { waveform:
         )}
         <div class="sheet-end">
           <Button label="Close" onClick={onClose} />
-          <Button icon="stop" label="Stop the output" busy={stopping.busy.value} disabled={!device || held !== undefined} onClick={() => void stopping.run()} />
+          <Button icon="stop" label="Stop" busy={stopping.busy.value} disabled={!device || held !== undefined} onClick={() => void stopping.run()} />
           <Submit label="Play" busy={playing.busy.value} disabled={!device || held !== undefined} />
         </div>
       </form>

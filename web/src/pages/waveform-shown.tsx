@@ -50,7 +50,8 @@ export function WaveformShown({ waveform }: { waveform: WaveformsWaveform }) {
         <ConfirmByName title={`Delete ${waveform.name}`} name={waveform.name} onClose={() => (removing.value = false)} onConfirm={async () => {
           await call("DELETE /bench/waveforms/{id}", { path: { id: waveform.id } });
           refresh("waveforms");
-          navigate("/waveforms");
+          // What is shown of it stays as it is until the list is without it: nothing of it can be read any more.
+          navigate(`/waveforms${location.search}`);
         }}>
           <p>Jobs and programs that play it by its id fail from now on. An output that plays it goes on.</p>
         </ConfirmByName>

@@ -18,7 +18,7 @@ const COLUMNS_MIN = 4;
 const SETTLE_MS = 30;
 
 export const RULER = 32;
-const HEIGHTS = { digital: 26, digitalMax: 52, analog: 64, decoder: 24 } as const;
+const HEIGHTS = { digital: 26, digitalMax: 52, analog: 64, analogMax: 200, decoder: 24 } as const;
 
 export interface Cursors {
   readonly a?: number;
@@ -102,6 +102,8 @@ export class Viewer {
   }
 
   laneHeight(kind: "digital" | "analog" | "decoder"): number {
+    // An analog lane that is alone has what room there is.
+    if (kind === "analog" && this.source.lanes.length === 1) return Math.min(HEIGHTS.analogMax, Math.max(HEIGHTS.analog, this.room.value - RULER - this.rows.value.length * HEIGHTS.decoder));
     if (kind !== "digital") return HEIGHTS[kind];
     const lanes = this.source.lanes.filter((lane) => lane.kind === "digital").length;
     const rest = RULER + this.rows.value.length * HEIGHTS.decoder + (this.source.lanes.length - lanes) * HEIGHTS.analog;
