@@ -17,7 +17,8 @@ import { Search } from "../ui/search.tsx";
 import { Empty, Loaded } from "../ui/states.tsx";
 import { count } from "../ui/time.ts";
 import { SerialLine } from "./line.ts";
-import { NoPower } from "./no-power.tsx";
+import { Restart } from "./restart.tsx";
+import { Silence } from "./silence.tsx";
 import { save } from "./save.ts";
 import { type ScreenHandle, ScreenView } from "./screen-view.tsx";
 import { Send } from "./send.tsx";
@@ -61,18 +62,19 @@ function Shown({ device, line, names, rail, handle }: { device: DevicesDevice; l
         <label>Baud <input class="short" list="bauds" inputMode="numeric" value={open?.baud ?? ""} disabled={!writable} onChange={(event) => line.ask({ type: "baud", baud: Number(event.currentTarget.value) })} /></label>
         <datalist id="bauds">{BAUDS.map((rate) => <option key={rate} value={rate} />)}</datalist>
         {open?.parity !== undefined && <label>Parity <select value={open.parity} disabled={!writable} onChange={(event) => line.ask({ type: "parity", parity: event.currentTarget.value })}>{["none", "even", "odd"].map((one) => <option key={one} value={one} selected={one === open.parity}>{one}</option>)}</select></label>}
-        <span class="small grow">{count(line.received.value)} bytes</span>
+        <span class="small grow number">{count(line.received.value)} bytes</span>
         <Find line={line} handle={handle} />
         <Check label="Times" on={stamps} onChange={(on) => setQuery({ times: on ? "1" : undefined })} disabled={hex} />
         <Check label="Hex" on={hex} onChange={(on) => setQuery({ hex: on ? "1" : undefined })} />
         <Button label="Break" title={`Hold the line low for ${BREAK_MS} ms`} onClick={() => line.ask({ type: "break", ms: BREAK_MS })} disabled={!writable} />
+        <Restart device={device} label="Restart" hidden />
         <Button label="Clear" onClick={() => line.clear()} />
         <Button icon="save" label="Save" title={`Save what was received as ${hex ? "bytes" : stamps ? "text with times" : "text"}`} onClick={() => save(device.name, line, hex ? "bytes" : stamps ? "times" : "text")} />
       </div>
       {open && !open.writable && <p class="banner"><Badge tone="warn">Read only</Badge> {device.lease?.holder ?? "A lease"} holds this device; you see what it sees.</p>}
       {state.state !== "open" && <Refused device={device} wasOpen={open !== undefined} />}
       {line.notice.value && <p class="banner" role="status">{line.notice.value}</p>}
-      {state.state === "open" && writable && <NoPower device={device} rail={rail} />}
+      {state.state === "open" && writable && <Silence device={device} rail={rail} isSilent={line.received.value === 0} />}
       {hex ? <HexView line={line} /> : <ScreenView screen={line.screen} handle={handle} stamps={stamps} onAway={leave} onType={writable ? (text) => line.send(text) : undefined} label="What the target says" />}
       {away && !hex && <button type="button" class="to-end" onClick={() => handle.current?.toEnd()}><Icon name="down" />To the newest line</button>}
       <Send writable={writable} onSend={(text) => {

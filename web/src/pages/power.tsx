@@ -23,7 +23,7 @@ export type RailName = "internal" | "external";
 export type Power = Readonly<Record<RailName, Rail>>;
 
 /** Which fuse of the pod's commands switches a rail. */
-const FUSES: Readonly<Record<RailName, number>> = { internal: 1, external: 2 };
+export const FUSES: Readonly<Record<RailName, number>> = { internal: 1, external: 2 };
 
 /** One command of the pod. What it refuses, it refuses with status 200 and a sentence. */
 export async function command<T>(id: string, cmd: object & { cmd: string }, signal?: AbortSignal): Promise<T> {
