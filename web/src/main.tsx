@@ -1,5 +1,6 @@
 // The application: the page that belongs to the address, in its frame.
 import { render } from "preact";
+import { followEvents } from "./api/events.ts";
 import SignInPage from "./pages/sign-in.tsx";
 import { match, navigate, path } from "./router.ts";
 import { Frame } from "./shell/frame.tsx";
@@ -29,4 +30,5 @@ const Missing = ({ path: at }: { path: string }) => (
 
 const root = document.getElementById("app")!;
 root.replaceChildren();
+followEvents();
 render(<App />, root);

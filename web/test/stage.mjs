@@ -99,6 +99,7 @@ export async function board(project, path = BOARD) {
 export async function bare(options = {}) {
   const context = await stage.browser.newContext({ viewport: { width: 1400, height: 900 }, ...options });
   const page = await context.newPage();
+  count(page);
   const said = [];
   page.on("console", (message) => said.push(`${message.type()}: ${message.text()}`));
   page.on("pageerror", (error) => said.push(`error: ${error.stack}`));
@@ -131,6 +132,21 @@ export async function member() {
   stage.member = await own.storageState();
   await Promise.all([owner.close(), own.close()]);
   return stage.member;
+}
+
+/** Waits until a page has what it asked for; the stream of events, which does not end, is no request in this sense. */
+export async function settled(page, quietMs = 400) {
+  for (let quiet = performance.now(); performance.now() - quiet < quietMs; await new Promise((later) => setTimeout(later, 50))) if (asked.get(page)?.size) quiet = performance.now();
+}
+
+/** Requests of pages that are under way. */
+const asked = new WeakMap();
+
+function count(page) {
+  const all = new Set();
+  asked.set(page, all);
+  page.on("request", (request) => !/\/api\/events(\?|$)/.test(request.url()) && all.add(request));
+  for (const end of ["requestfinished", "requestfailed"]) page.on(end, (request) => all.delete(request));
 }
 
 /** What axe finds on a page: nothing, for a page that all can use. */

@@ -1,6 +1,7 @@
 // Something read from the server: what is known, since when, and what went wrong last.
 import { type ReadonlySignal, type Signal, batch, signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
+import { isTold } from "../model/events.ts";
 import { Failure, failureOf } from "./client.ts";
 
 export interface Resource<T> {
@@ -26,14 +27,29 @@ export function refresh(prefix: string): void {
   for (const [key, reading] of kept) if (key.startsWith(prefix) && reading.isFollowed) void reading.reload();
 }
 
+/** Whether the server says what happens: then only what it does not tell of is asked for again and again. */
+export const told = signal(false);
+
+/** What is shown and is no longer as it was: it is read again, once it is seen. */
+export function outdate(isMeant: (key: string) => boolean): void {
+  for (const [key, reading] of kept) if (isMeant(key)) reading.outdate();
+}
+
 /**
- * Reads when the page opens, and every `everyMs` while it can be seen. What was read stays while reading fails.
+ * Reads when the page opens, when events say that it has changed, and every `everyMs` while it can be seen: where events do
+ * not tell of it, or not of its progress. What was read stays while reading fails.
  * The key names what is read, with everything that the read depends on: `device 01M8`, not `device`.
  */
-export function useResource<T>(key: string, read: (signal: AbortSignal) => Promise<T>, everyMs = 0): Resource<T> {
+export function useResource<T>(key: string, read: (signal: AbortSignal) => Promise<T>, everyMs = 0, isProgress = false): Resource<T> {
   const resource = useMemo(() => reading(key, read), [key]);
-  useEffect(() => resource.follow(everyMs), [resource, everyMs]);
+  useEffect(() => resource.follow({ everyMs, isAlways: isProgress || !isTold(key) }), [resource, everyMs, isProgress]);
   return resource;
+}
+
+interface Follower {
+  readonly everyMs: number;
+  /** Also while events tell of changes. */
+  readonly isAlways: boolean;
 }
 
 function reading<T>(key: string, read: (signal: AbortSignal) => Promise<T>): Reading<T> {
@@ -53,8 +69,10 @@ class Reading<T> implements Resource<T> {
   readonly failure: Signal<Failure | undefined> = signal(undefined);
   readonly at = signal(0);
   read: (signal: AbortSignal) => Promise<T> = () => Promise.reject(new Error("nothing is read"));
-  #followers: number[] = [];
+  #followers: Follower[] = [];
   #request = new AbortController();
+  #isReading = false;
+  #isOutdated = false;
   #timer = 0;
 
   get isFollowed(): boolean {
@@ -65,6 +83,8 @@ class Reading<T> implements Resource<T> {
     this.#request.abort();
     clearTimeout(this.#timer);
     const request = (this.#request = new AbortController());
+    this.#isReading = true;
+    this.#isOutdated = false;
     try {
       const data = await this.read(request.signal);
       if (request.signal.aborted) return;
@@ -76,18 +96,28 @@ class Reading<T> implements Resource<T> {
     } catch (error) {
       if (request.signal.aborted) return;
       this.failure.value = failureOf(error);
+    } finally {
+      if (this.#request === request) this.#isReading = false;
     }
-    this.#plan();
+    if (this.#isOutdated) this.outdate();
+    else this.#plan();
   }
 
-  follow(everyMs: number): () => void {
-    this.#followers.push(everyMs);
+  /** What is on its way comes first: it may be older than what has happened. */
+  outdate(): void {
+    if (!this.isFollowed) return;
+    this.#isOutdated = true;
+    if (!document.hidden && !this.#isReading) void this.reload();
+  }
+
+  follow(follower: Follower): () => void {
+    this.#followers.push(follower);
     if (this.#followers.length === 1) {
       document.addEventListener("visibilitychange", this.#seen);
       void this.reload();
     }
     return () => {
-      this.#followers.splice(this.#followers.indexOf(everyMs), 1);
+      this.#followers.splice(this.#followers.indexOf(follower), 1);
       if (this.isFollowed) return;
       document.removeEventListener("visibilitychange", this.#seen);
       this.#request.abort();
@@ -96,13 +126,15 @@ class Reading<T> implements Resource<T> {
   }
 
   #seen = (): void => {
-    if (!document.hidden && (this.#every() > 0 || this.failure.peek())) void this.reload();
+    if (!document.hidden && (this.#isOutdated || this.#every() > 0 || this.failure.peek())) void this.reload();
   };
 
   /** The shortest time that anybody wants, and a retry for those that read once. */
   #every(): number {
-    const wanted = this.#followers.filter((ms) => ms > 0);
-    return wanted.length ? Math.min(...wanted) : this.failure.peek()?.code === "no_answer" ? RETRY_MS : 0;
+    const failure = this.failure.peek();
+    const isAll = !told.peek() || (failure !== undefined && (failure.status === 0 || failure.status >= 500));
+    const wanted = this.#followers.filter(({ everyMs, isAlways }) => everyMs > 0 && (isAll || isAlways)).map(({ everyMs }) => everyMs);
+    return wanted.length ? Math.min(...wanted) : failure?.code === "no_answer" ? RETRY_MS : 0;
   }
 
   #plan(): void {

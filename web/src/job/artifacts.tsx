@@ -9,7 +9,7 @@ import { bytes } from "../ui/time.ts";
 import { CopyButton } from "../ui/copy.tsx";
 
 export function Artifacts({ job }: { job: JobsJob }) {
-  const artifacts = useResource(`artifacts ${job.id} ${job.finished_at}`, (signal) => call("GET /jobs/{id}/artifacts", { path: { id: job.id } }, signal), job.state === "finished" ? 0 : 5000);
+  const artifacts = useResource(`artifacts ${job.id} ${job.finished_at}`, (signal) => call("GET /jobs/{id}/artifacts", { path: { id: job.id } }, signal), job.state === "finished" ? 0 : 5000, true);
   const captures = job.captures ?? [];
   const file = ({ run, name }: JobsArtifact): string => url("GET /jobs/{id}/artifacts/{run}/{name}", { id: job.id, run, name });
   const columns: readonly Column<JobsArtifact>[] = [

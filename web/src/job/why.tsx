@@ -17,7 +17,7 @@ const OBSTACLES: Readonly<Record<JobsBlocked["obstacle"], { readonly word: strin
 };
 
 export function Why({ job }: { job: JobsJob }) {
-  const why = useResource(`why ${job.id}`, (signal) => call("GET /jobs/{id}/why", { path: { id: job.id } }, signal), job.state === "finished" ? 0 : 2000);
+  const why = useResource(`why ${job.id}`, (signal) => call("GET /jobs/{id}/why", { path: { id: job.id } }, signal), job.state === "finished" ? 0 : 2000, true);
   const devices = useDevices();
   const nameOf = (id: string): string => devices.data.value?.devices.find((one) => one.id === id)?.name ?? id;
   const columns: readonly Column<JobsBlocked>[] = [

@@ -20,7 +20,7 @@ export function useFlashes(device: string) {
     const { flashes } = await call("GET /bench/devices/{id}/flash", { path: { id: device } }, signal);
     run(flashes.some(isFlashing));
     return flashes;
-  }, running ? RUNNING_MS : IDLE_MS);
+  }, running ? RUNNING_MS : IDLE_MS, running);
 }
 
 export function FlashTab({ device }: { device: DevicesDevice }) {

@@ -30,7 +30,7 @@ export default function JobPage({ id }: { id: string }) {
     const found = await call("GET /jobs/{id}", { path: { id } }, signal);
     end(isOver(found));
     return found;
-  }, over ? 0 : 2000);
+  }, over ? 0 : 2000, true);
   const known = job.data.value;
   return (
     <main class="job">

@@ -29,7 +29,7 @@ export function PodUpdate({ device }: { device: DevicesDevice }) {
     const found = await call("GET /bench/devices/{id}/ota", { path: { id: device.id } }, signal);
     run(isUpdating(found));
     return found;
-  }, running ? 500 : 5000);
+  }, running ? 500 : 5000, running);
   const why = device.capabilities["ota"] !== true ? "This device takes no updates over the network." : admin ? obstacle(device) : "Updating a pod takes an administrator.";
   return (
     <section class="card" aria-labelledby="pod">

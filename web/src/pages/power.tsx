@@ -22,6 +22,9 @@ export interface Rail extends Measured {
 export type RailName = "internal" | "external";
 export type Power = Readonly<Record<RailName, Rail>>;
 
+/** As often as the server itself reads them. What is switched in other places is seen as late as this. */
+const READ_MS = 5000;
+
 /** Which fuse of the pod's commands switches a rail. */
 export const FUSES: Readonly<Record<RailName, number>> = { internal: 1, external: 2 };
 
@@ -42,7 +45,7 @@ export function usePower(device: DevicesDevice) {
     ]);
     const rail = (of: Measured, fuse: Fuse): Rail => ({ ...of, on: fuse.enabled === 1, tripped: fuse.fault === 1 });
     return { internal: rail(volts.internal, fuses.efuse1), external: rail(volts.external, fuses.efuse2) };
-  }, 2000);
+  }, READ_MS);
 }
 
 export function RailSwitch({ device, power, rail, label }: { device: DevicesDevice; power: ReturnType<typeof usePower>; rail: RailName; label: string }) {

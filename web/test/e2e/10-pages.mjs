@@ -2,7 +2,7 @@
 // in every state that it can be in.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { api, board, capture, findings, looks, open, screenshot, stage } from "../stage.mjs";
+import { api, board, capture, findings, looks, open, screenshot, settled, stage } from "../stage.mjs";
 
 /** Name, address, what the page reads first. */
 const pages = () => [
@@ -52,8 +52,7 @@ for (const [colorScheme, width] of looks)
       for (const [name, path] of pages()) {
         const { page, silent } = await open(path, { colorScheme, viewport: { width, height: width < 640 ? 844 : 900 } });
         await page.locator("main h1").waitFor();
-        await page.waitForLoadState("networkidle").catch(() => undefined);
-        await page.waitForTimeout(400);
+        await settled(page);
         await screenshot(page, `${name}-${width}-${colorScheme}`);
         assert.deepEqual(await findings(page), [], path);
         assert(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${path} is wider than the screen`);
