@@ -42,6 +42,11 @@ export const failureOf = (error: unknown): Failure =>
 /** Since when requests have had no answer, in milliseconds of the page's clock; undefined while the server answers. */
 export const lostSince = signal<number | undefined>(undefined);
 
+let ahead = 0;
+
+/** The time of the server, as far as its last answer says it: clocks of benches and of people differ. */
+export const serverNow = (): number => Date.now() + ahead;
+
 export function url(endpoint: Endpoint, path: object = {}, query: object = {}): string {
   const filled = endpoint.slice(endpoint.indexOf(" ") + 1).replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String((path as Record<string, unknown>)[name])));
   const members = Object.entries(query).filter(([, value]) => value !== undefined && value !== null);
@@ -77,6 +82,9 @@ export async function request(address: string, init: RequestInit = {}): Promise<
     throw new Failure(0, {});
   }
   lostSince.value = undefined;
+  const date = response.headers.get("date");
+  // To the second: less than that is no difference.
+  if (date) ahead = Math.abs(Date.parse(date) - Date.now()) < 1500 ? 0 : Date.parse(date) - Date.now();
   if (response.ok) return response;
   const refusal = (await response.json().catch(() => ({}))) as Partial<Refusal>;
   if (response.status === 401 && location.pathname !== "/sign-in")

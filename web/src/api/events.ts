@@ -1,6 +1,6 @@
 // What happens in the organisation, as the server says it: one stream for all pages of this tab, while somebody is signed in
 // and the tab is seen. While it cannot be had, pages ask again and again.
-import { effect, untracked } from "@preact/signals";
+import { effect, signal, untracked } from "@preact/signals";
 import { EventReader, type Happened, concerns } from "../model/events.ts";
 import { Failure, lines, request, url } from "./client.ts";
 import { outdate, told } from "./resource.ts";
@@ -14,6 +14,9 @@ const WAIT_MS = 1000;
 const WAIT_MS_MAX = 30_000;
 /** Browsers open six connections to a server at most: a tab that is not seen lets go of its own. */
 const HIDDEN_MS = 10_000;
+
+/** Something waits for what happens, also while the tab is not seen. */
+export const staysOpen = signal(false);
 
 const listeners = new Set<(happened: Happened) => void>();
 let place: string | undefined;
@@ -29,14 +32,17 @@ export function followEvents(): void {
   effect(() => {
     const isIn = session.value !== undefined;
     untracked(() => {
-      close();
+      stop?.abort();
+      stop = undefined;
       place = undefined;
+      waiting = [];
+      told.value = false;
       if (isIn) open();
     });
   });
   document.addEventListener("visibilitychange", () => {
     clearTimeout(hidden);
-    if (document.hidden) hidden = setTimeout(close, HIDDEN_MS);
+    if (document.hidden) hidden = setTimeout(() => staysOpen.peek() || close(), HIDDEN_MS);
     else if (session.peek() && !stop) open();
   });
   // What the browser knows sooner than the line: then the pages show it, too.

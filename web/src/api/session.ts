@@ -20,10 +20,23 @@ export async function signIn(credential: Credential): Promise<void> {
   await readSession();
 }
 
+const goodbyes: (() => Promise<unknown>)[] = [];
+
+/** Is done before the session ends. */
+export const beforeSignOut = (goodbye: () => Promise<unknown>): unknown => goodbyes.push(goodbye);
+
 export async function signOut(): Promise<void> {
-  await call("DELETE /auth/session");
-  forgetAll();
+  await Promise.all(goodbyes.map((goodbye) => goodbye()));
+  // First of all nothing more is asked for.
+  const known = session.peek();
   session.value = undefined;
+  try {
+    await call("DELETE /auth/session");
+  } catch (error) {
+    session.value = known;
+    throw error;
+  }
+  forgetAll();
 }
 
 const ROLES = ["member", "admin", "owner"] as const;

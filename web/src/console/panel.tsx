@@ -2,6 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { call } from "../api/client.ts";
+import { isMine } from "../api/leases.ts";
 import { useResource } from "../api/resource.ts";
 import type { DevicesDevice } from "../api/schema.ts";
 import { laneNames } from "../pages/lanes.tsx";
@@ -88,7 +89,7 @@ function Shown({ device, line, names, rail, handle }: { device: DevicesDevice; l
 /** Why there may be no line; a browser is not given the server's reason. */
 function Refused({ device, wasOpen }: { device: DevicesDevice; wasOpen: boolean }) {
   if (!device.online) return <p class="banner" role="status"><Badge tone="warn">Offline</Badge> The console opens again when the device is back.</p>;
-  if (device.lease) return <p class="banner" role="status"><Badge tone="warn">In use</Badge> {device.lease.holder} holds this device. What it does can be watched once it has opened the console itself.</p>;
+  if (device.lease && !isMine(device)) return <p class="banner" role="status"><Badge tone="warn">In use</Badge> {device.lease.holder} holds this device. What it does can be watched once it has opened the console itself.</p>;
   return wasOpen ? null : <p class="banner" role="status">No line yet. Others may have it open with other pins or another rate.</p>;
 }
 

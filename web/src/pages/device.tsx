@@ -8,6 +8,7 @@ import { Head } from "../ui/head.tsx";
 import { Empty, Loaded } from "../ui/states.tsx";
 import { LinkTabs } from "../ui/tabs.tsx";
 import { CaptureList } from "./capture-list.tsx";
+import { LeaseControls } from "./device-lease.tsx";
 import { DeviceState, Lease } from "./device-state.tsx";
 import { Overview } from "./device-overview.tsx";
 import { FlashTab } from "./flash.tsx";
@@ -36,7 +37,7 @@ export default function DevicePage({ id, tab }: { id: string; tab: string }) {
   const shown = TABS.find((one) => one.id === tab);
   return (
     <main class="page device">
-      <Head title={known?.name ?? "Device"} note={known && <><DeviceState device={known} />{known.board && <span>{known.board}</span>}{known.firmware_version && <span>firmware {known.firmware_version}</span>}<Lease device={known} /></>} />
+      <Head title={known?.name ?? "Device"} note={known && <><DeviceState device={known} />{known.board && <span>{known.board}</span>}{known.firmware_version && <span>firmware {known.firmware_version}</span>}<Lease device={known} /></>}>{known && <LeaseControls key={id} device={known} />}</Head>
       <Loaded resource={device}>
         {(data) => (
           <>

@@ -1,7 +1,6 @@
 // Who holds which device, until when.
 import { useSignal } from "@preact/signals";
-import { call, request, url } from "../api/client.ts";
-import { refresh } from "../api/resource.ts";
+import { endLease } from "../api/leases.ts";
 import type { DevicesDevice } from "../api/schema.ts";
 import { Button } from "../ui/button.tsx";
 import { Confirm } from "../ui/confirm.tsx";
@@ -12,16 +11,6 @@ import { Lease } from "./device-state.tsx";
 import { useDevices } from "./devices.tsx";
 
 const isHeld = ({ lease, making_safe_since }: DevicesDevice): boolean => lease !== null || making_safe_since !== null;
-
-/** The device plane takes session tokens alone, so one is made for this. */
-async function endLease({ name, id, lease }: DevicesDevice): Promise<void> {
-  const { token } = await call("POST /auth/token", { body: { devices: [id], ttl_seconds: 60 } });
-  const address = url("POST /cloud/devices/lease/release", {}, { device: name });
-  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json", accept: "application/json" };
-  await request(address, { method: "POST", credentials: "omit", headers, body: JSON.stringify({ holder: lease!.holder }) });
-  refresh("devices");
-  toast(`The lease of ${name} has ended`);
-}
 
 export function Leases() {
   const devices = useDevices(2000);
@@ -38,9 +27,13 @@ export function Leases() {
         const held = all.filter(isHeld);
         return (
           <>
-            {held.length === 0 ? <Empty icon="lock" title="Nobody holds a device"><p>Jobs and CI runs hold a device while they use it. Who holds it, and how long still, appears here.</p></Empty> : <Table label="Leases" rows={held} columns={columns} keyOf={({ id }) => id} />}
+            {held.length === 0 ? <Empty icon="lock" title="Nobody holds a device"><p>People, jobs and CI runs hold a device while they use it. Who holds it, and how long still, appears here.</p></Empty> : <Table label="Leases" rows={held} columns={columns} keyOf={({ id }) => id} />}
             {ending.value?.lease && (
-              <Confirm title={`End the lease of ${ending.value.name}`} action="End the lease" onClose={() => (ending.value = undefined)} onConfirm={() => endLease(ending.value!)}>
+              <Confirm title={`End the lease of ${ending.value.name}`} action="End the lease" onClose={() => (ending.value = undefined)} onConfirm={async () => {
+                const { name } = ending.value!;
+                await endLease(ending.value!);
+                toast(`The lease of ${name} has ended`);
+              }}>
                 <p><b>{ending.value.lease.holder}</b> loses the device at once: its captures and flashes end, its streams close, and the target is switched off.</p>
               </Confirm>
             )}

@@ -1,21 +1,22 @@
-// A line at the edge that says that something was done. What went wrong is said where it was asked for, not here.
+// A line at the edge that says that something was done, or has ended by itself. What went wrong is said where it was asked for, not here.
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { Icon } from "./icon.tsx";
+import { Icon, type IconName } from "./icon.tsx";
 
 const SHOWN_MS = 6000;
 
 interface Toast {
   readonly id: number;
   readonly text: ComponentChildren;
+  readonly icon: IconName;
 }
 
 const toasts = signal<readonly Toast[]>([]);
 let last = 0;
 
-export function toast(text: ComponentChildren): void {
+export function toast(text: ComponentChildren, icon: IconName = "check"): void {
   const id = ++last;
-  toasts.value = [...toasts.peek().slice(-2), { id, text }];
+  toasts.value = [...toasts.peek().slice(-2), { id, text, icon }];
   setTimeout(() => dismiss(id), SHOWN_MS);
 }
 
@@ -24,9 +25,9 @@ const dismiss = (id: number): void => void (toasts.value = toasts.peek().filter(
 /** Where they appear: once, in the shell. */
 export const Toasts = () => (
   <div class="toasts" role="status" aria-live="polite">
-    {toasts.value.map(({ id, text }) => (
+    {toasts.value.map(({ id, text, icon }) => (
       <div key={id} class="toast">
-        <Icon name="check" />
+        <Icon name={icon} />
         <span>{text}</span>
         <button type="button" class="quiet" aria-label="Dismiss" onClick={() => dismiss(id)}><Icon name="cross" /></button>
       </div>
