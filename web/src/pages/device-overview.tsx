@@ -7,6 +7,7 @@ import { count } from "../ui/time.ts";
 import { Ago } from "../ui/when.tsx";
 import { obstacle } from "./device-state.tsx";
 import { RailSwitch, usePower } from "./power.tsx";
+import { RailHistory } from "./rail-history.tsx";
 
 /** What capabilities are called by people; others are shown as they are. */
 const CAPABILITIES: Readonly<Record<string, string>> = {
@@ -64,6 +65,7 @@ export function Overview({ device }: { device: DevicesDevice }) {
           <dt>Id</dt><dd class="mono">{device.id} <CopyButton what="Id" text={device.id} /></dd>
         </dl>
       </section>
+      <RailHistory key={device.id} device={device} />
     </div>
   );
 }

@@ -114,12 +114,13 @@ test("a tab that is not seen asks for nothing until it is seen", async () => {
 });
 
 test("one stream serves all pages of a tab, and ends with the session", async () => {
-  const { page, context } = await open("/devices");
+  const { page, context } = await open("/sign-in");
+  await settled(page);
   const streams = [];
   const ended = [];
   page.on("request", (request) => request.url().includes("/api/events") && streams.push(request));
   page.on("requestfailed", (request) => request.url().includes("/api/events") && ended.push(request));
-  await page.reload();
+  await page.goto(`${stage.url}/devices`);
   for (const name of ["Captures", "Jobs", "Devices"]) {
     await page.getByRole("link", { name, exact: true }).click();
     await page.getByRole("heading", { name, exact: true }).waitFor();
