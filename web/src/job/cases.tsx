@@ -4,6 +4,7 @@ import { useResource } from "../api/resource.ts";
 import type { JobsJob } from "../api/schema.ts";
 import { type Case, parseJunit } from "../model/junit.ts";
 import type { Trace } from "../model/trace.ts";
+import { addressOfHistory } from "../pages/case-history.tsx";
 import { query, setQuery } from "../router.ts";
 import { Badge, type Tone } from "../ui/badge.tsx";
 import { Icon } from "../ui/icon.tsx";
@@ -42,9 +43,10 @@ export function Cases({ job }: { job: JobsJob }) {
                 <label class="inline">Outcome <select value={only ?? ""} onChange={(event) => setQuery({ only: event.currentTarget.value })}><option value="">Any</option>{Object.entries(OUTCOMES).map(([id, { word }]) => <option key={id} value={id}>{word}</option>)}</select></label>
                 <Filter label="Filter cases" />
                 <span class="small grow">{several(all.length, "case")}</span>
+                <a class="button" href={addressOfHistory({ name: job.name })}>In the last jobs</a>
                 <a class="button" href={url("GET /jobs/{id}/junit.xml", { id: job.id })} download={`${job.id}.xml`}><Icon name="save" />JUnit</a>
               </div>
-              {shown.length > 0 ? <Table label="Cases" rows={shown.slice(0, SHOWN_MAX)} columns={columns(trace)} keyOf={(one) => `${one.run} ${one.group} ${one.name} ${all.indexOf(one)}`} /> : <p class="quiet">None of them fits.</p>}
+              {shown.length > 0 ? <Table label="Cases" rows={shown.slice(0, SHOWN_MAX)} columns={columns(job, trace)} keyOf={(one) => `${one.run} ${one.group} ${one.name} ${all.indexOf(one)}`} /> : <p class="quiet">None of them fits.</p>}
               {shown.length > SHOWN_MAX && <p class="small">The first {SHOWN_MAX} of {several(shown.length, "case")}. The JUnit file has all.</p>}
             </>
           );
@@ -54,8 +56,8 @@ export function Cases({ job }: { job: JobsJob }) {
   );
 }
 
-const columns = (trace: Trace | undefined): readonly Column<Case>[] => [
-  { name: "Case", cell: ({ name, group, run }) => <>{name}<span class="small">{group && group !== run ? `${run} · ${group}` : run}</span></> },
+const columns = (job: JobsJob, trace: Trace | undefined): readonly Column<Case>[] => [
+  { name: "Case", cell: ({ name, group, run }) => <><a href={addressOfHistory({ name: job.name, text: name.slice(0, 200), case: `${run}/${name.slice(0, 200)}` })} title="How it went in the last jobs">{name}</a><span class="small">{group && group !== run ? `${run} · ${group}` : run}</span></> },
   { name: "Outcome", cell: ({ outcome }) => <Badge tone={OUTCOMES[outcome].tone}>{OUTCOMES[outcome].word}</Badge> },
   { name: "What happened", wide: true, cell: (one) => <What one={one} /> },
   { name: "Capture", cell: (one) => <Where one={one} trace={trace} /> },

@@ -36,6 +36,7 @@ export default function JobsPage() {
       <Head title="Jobs">
         <label class="inline">State <select value={state ?? ""} onChange={(event) => setQuery({ state: event.currentTarget.value })}><option value="">Any</option>{STATES.map((one) => <option key={one} value={one}>{one}</option>)}</select></label>
         <Filter label="Filter jobs" />
+        <a class="button" href="/jobs/cases">Test cases</a>
         <a class="button" href="/measurements">Measurements</a>
         <a class="button main" href="/jobs/submit"><Icon name="plus" />Submit a pipeline</a>
       </Head>

@@ -44,7 +44,8 @@ export default function MeasurementsPage() {
   );
 }
 
-const Narrow = ({ name, label }: { name: string; label: string }) => <Search label={label} value={query.value.get(name) ?? ""} onInput={(text) => setQuery({ [name]: text.trim() })} />;
+/** A filter of the server that stands in the address. */
+export const Narrow = ({ name, label }: { name: string; label: string }) => <Search label={label} value={query.value.get(name) ?? ""} onInput={(text) => setQuery({ [name]: text.trim() })} />;
 
 const COLUMNS: readonly Column<JobsMeasurementSummary>[] = [
   { name: "Name", cell: ({ name }) => <a href={address(name)}>{name}</a> },

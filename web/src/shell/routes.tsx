@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import BoardsPage from "../pages/boards.tsx";
 import CapturesPage from "../pages/captures.tsx";
+import CaseHistoryPage from "../pages/case-history.tsx";
 import DevicePage from "../pages/device.tsx";
 import DevicesPage from "../pages/devices.tsx";
 import JobPage from "../pages/job.tsx";
@@ -37,6 +38,7 @@ export const ROUTES: readonly Route[] = [
   { pattern: "/measurements", page: () => <MeasurementsPage /> },
   { pattern: "/jobs", page: () => <JobsPage /> },
   { pattern: "/jobs/submit", page: () => <JobSubmitPage /> },
+  { pattern: "/jobs/cases", page: () => <CaseHistoryPage /> },
   { pattern: "/jobs/:id/timeline", page: ({ id }) => <JobTimelinePage key={id} id={id!} /> },
   { pattern: "/jobs/:id", page: ({ id }) => <JobPage key={id} id={id!} /> },
 
