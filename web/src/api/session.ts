@@ -46,3 +46,6 @@ export function isAtLeast(role: (typeof ROLES)[number]): boolean {
   const known = session.value;
   return !known || ROLES.indexOf(known.role) >= ROLES.indexOf(role);
 }
+
+/** Whether the role is known to be at least this one: before that nothing is asked for that others may not read. */
+export const isSurely = (role: (typeof ROLES)[number]): boolean => session.value !== undefined && isAtLeast(role);

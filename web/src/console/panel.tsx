@@ -5,6 +5,7 @@ import { call } from "../api/client.ts";
 import { isMine } from "../api/leases.ts";
 import { useResource } from "../api/resource.ts";
 import type { DevicesDevice } from "../api/schema.ts";
+import { holderOf } from "../pages/device-state.tsx";
 import { laneNames } from "../pages/lanes.tsx";
 import type { RailName } from "../pages/power.tsx";
 import { query, setQuery } from "../router.ts";
@@ -72,7 +73,7 @@ function Shown({ device, line, names, rail, handle }: { device: DevicesDevice; l
         <Button label="Clear" onClick={() => line.clear()} />
         <Button icon="save" label="Save" title={`Save what was received as ${hex ? "bytes" : stamps ? "text with times" : "text"}`} onClick={() => save(device.name, line, hex ? "bytes" : stamps ? "times" : "text")} />
       </div>
-      {open && !open.writable && <p class="banner"><Badge tone="warn">Read only</Badge> {device.lease?.holder ?? "A lease"} holds this device; you see what it sees.</p>}
+      {open && !open.writable && <p class="banner"><Badge tone="warn">Read only</Badge> {device.lease ? holderOf(device.lease) : "A lease"} holds this device; you see what it sees.</p>}
       {state.state !== "open" && <Refused device={device} wasOpen={open !== undefined} />}
       {line.notice.value && <p class="banner" role="status">{line.notice.value}</p>}
       {state.state === "open" && writable && <Silence device={device} rail={rail} isSilent={line.received.value === 0} />}
@@ -89,7 +90,7 @@ function Shown({ device, line, names, rail, handle }: { device: DevicesDevice; l
 /** Why there may be no line; a browser is not given the server's reason. */
 function Refused({ device, wasOpen }: { device: DevicesDevice; wasOpen: boolean }) {
   if (!device.online) return <p class="banner" role="status"><Badge tone="warn">Offline</Badge> The console opens again when the device is back.</p>;
-  if (device.lease && !isMine(device)) return <p class="banner" role="status"><Badge tone="warn">In use</Badge> {device.lease.holder} holds this device. What it does can be watched once it has opened the console itself.</p>;
+  if (device.lease && !isMine(device)) return <p class="banner" role="status"><Badge tone="warn">In use</Badge> {holderOf(device.lease)} holds this device. What it does can be watched once it has opened the console itself.</p>;
   return wasOpen ? null : <p class="banner" role="status">No line yet. Others may have it open with other pins or another rate.</p>;
 }
 

@@ -9,6 +9,7 @@ import { navigate } from "../router.ts";
 import { Check, Choice, Field } from "../ui/field.tsx";
 import { FormSheet } from "../ui/sheet.tsx";
 import { toast } from "../ui/toast.tsx";
+import { obstacle } from "./device-state.tsx";
 import { useDevices } from "./devices.tsx";
 import { Lanes, laneNames, laneOptions } from "./lanes.tsx";
 
@@ -98,10 +99,12 @@ export function StartSheet({ device: given, onClose }: { device: string | undefi
     navigate(kind.value === "i2c" ? `/captures/${capture_id}` : `/captures/live?device=${device!.id}`);
   });
   const wrong = start.failure.value?.fields ?? {};
+  const held = device && obstacle(device);
 
   return (
-    <FormSheet title="Start a capture" submit="Start" busy={start.busy.value} failure={start.failure.value} disabled={!device?.online || tooMany} onSubmit={() => start.run()} onClose={onClose}>
+    <FormSheet title="Start a capture" submit="Start" busy={start.busy.value} failure={start.failure.value} disabled={!device || held !== undefined || tooMany} onSubmit={() => start.run()} onClose={onClose}>
       {!given && <Choice label="Device" value={device?.id ?? ""} onChange={(id) => (chosen.value = id)} options={all.map(({ id, name: called, online }) => ({ value: id, name: online ? called : `${called} (offline)`, disabled: !online }))} wrong={wrong["device_id"]} />}
+      {held && <p class="small" role="status">{held}</p>}
       <Choice label="What" value={kind.value} onChange={(next) => (kind.value = next as Kind)} options={KINDS} />
       <Field label="Name" value={name.value} onInput={(text) => (name.value = text)} maxLength={128} placeholder="boot, with the new clock" wrong={wrong["name"]} />
       <div class="columns">

@@ -42,7 +42,7 @@ export function Overview({ device }: { device: DevicesDevice }) {
           <dt>Internal 5 V</dt><dd><RailSwitch device={device} power={power} rail="internal" label="Internal 5 V" /></dd>
           <dt>External supply</dt><dd><RailSwitch device={device} power={power} rail="external" label="External supply" /></dd>
         </dl>
-        {held && <p class="small">{held} It can be watched, not switched.</p>}
+        {held && <p class="small">{held}{device.online && " It can be watched, not switched."}</p>}
       </section>
       <section class="card" aria-labelledby="can">
         <h2 id="can">What it can do</h2>
@@ -60,7 +60,7 @@ export function Overview({ device }: { device: DevicesDevice }) {
           <dt>Firmware</dt><dd>{device.firmware_version || "–"}</dd>
           <dt>Serial number</dt><dd class="mono">{device.serial}</dd>
           <dt>Connected by</dt><dd>{device.transport}</dd>
-          <dt>Last seen</dt><dd><Ago iso={device.last_active_at} /></dd>
+          <dt>Last seen</dt><dd>{device.online ? "now" : <Ago iso={device.last_active_at} />}</dd>
           <dt>Added</dt><dd><Ago iso={device.created_at} /></dd>
           <dt>Id</dt><dd class="mono">{device.id} <CopyButton what="Id" text={device.id} /></dd>
         </dl>

@@ -27,7 +27,7 @@ export function DeviceState({ device: { state, missing_parts } }: { device: Devi
 }
 
 /** A program that gives its lease no label holds it by the id of its user. */
-const holderOf = ({ holder }: { readonly holder: string }): string =>
+export const holderOf = ({ holder }: { readonly holder: string }): string =>
   holder === session.value?.user ? "A program of yours" : /^[0-9A-Z]{26}$/.test(holder) ? `A program of user ${holder.slice(-6)}` : holder;
 
 /** Who holds a device and how long still, or that it is free. */

@@ -21,7 +21,7 @@ const COLUMNS: readonly Column<DevicesDevice>[] = [
   { name: "State", cell: (device) => <DeviceState device={device} /> },
   { name: "Target power", cell: (device) => <Rail device={device} /> },
   { name: "Lease", cell: (device) => <Lease device={device} /> },
-  { name: "Last seen", right: true, wideScreensOnly: true, cell: ({ last_active_at }) => <span class="quiet"><Ago iso={last_active_at} /></span> },
+  { name: "Last seen", right: true, wideScreensOnly: true, cell: ({ online, last_active_at }) => <span class="quiet">{online ? "now" : <Ago iso={last_active_at} />}</span> },
   { name: "Open", right: true, unnamed: true, cell: ({ id, name }) => (
     <span class="tools">
       <a class="button" href={`/devices/${id}/console`} aria-label={`Console of ${name}`}><Icon name="console" />Console</a>

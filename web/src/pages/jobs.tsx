@@ -10,8 +10,7 @@ import { Icon } from "../ui/icon.tsx";
 import { Filter, passes } from "../ui/search.tsx";
 import { Empty, Loaded } from "../ui/states.tsx";
 import { type Column, More, Table } from "../ui/table.tsx";
-import { between } from "../ui/time.ts";
-import { Ago } from "../ui/when.tsx";
+import { Ago, Took } from "../ui/when.tsx";
 import { verdictOf } from "./job-state.ts";
 
 const COLUMNS: readonly Column<JobsJob>[] = [
@@ -19,7 +18,7 @@ const COLUMNS: readonly Column<JobsJob>[] = [
   { name: "State", cell: (job) => <Badge tone={verdictOf(job).tone}>{verdictOf(job).word}</Badge> },
   { name: "Ref", cell: ({ ref }) => ref ?? "–" },
   { name: "What happened", wide: true, cell: ({ message }) => <span class="quiet">{message}</span> },
-  { name: "Took", right: true, cell: ({ started_at, finished_at }) => <span class="number">{between(started_at, finished_at)}</span> },
+  { name: "Took", right: true, cell: ({ started_at, finished_at }) => <span class="number"><Took from={started_at} to={finished_at} /></span> },
   { name: "Submitted", right: true, cell: ({ created_at }) => <Ago iso={created_at} /> },
 ];
 

@@ -5,7 +5,7 @@ import { useAction } from "../api/action.ts";
 import { call, url } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import type { DevicesDevice, UpdatesUpdate } from "../api/schema.ts";
-import { isAtLeast } from "../api/session.ts";
+import { isAtLeast, isSurely } from "../api/session.ts";
 import { useUpload } from "../api/upload.ts";
 import { isUpdating, updateSteps } from "../model/flash.ts";
 import { Badge } from "../ui/badge.tsx";
@@ -24,8 +24,9 @@ export function PodUpdate({ device }: { device: DevicesDevice }) {
   const admin = isAtLeast("admin");
   const open = useSignal(false);
   const [running, run] = useState(false);
-  const update = useResource(`update ${device.id} ${admin}`, async (signal) => {
-    if (!admin) return undefined;
+  const reads = isSurely("admin");
+  const update = useResource(`update ${device.id} ${reads}`, async (signal) => {
+    if (!reads) return undefined;
     const found = await call("GET /bench/devices/{id}/ota", { path: { id: device.id } }, signal);
     run(isUpdating(found));
     return found;

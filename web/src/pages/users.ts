@@ -1,13 +1,10 @@
 // The users of the organisation, for their page and for whatever names one.
 import { call } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
-import { isAtLeast, session } from "../api/session.ts";
+import { isSurely } from "../api/session.ts";
 
-/** Nobody, for those who may not see the users, and until it is known who asks. */
-export const useUsers = (everyMs = 0) => {
-  const may = session.value !== undefined && isAtLeast("admin");
-  return useResource(`users ${may}`, (signal) => (may ? call("GET /users", undefined, signal) : Promise.resolve({ users: [] })), everyMs);
-};
+/** None, for those who may not see the users, and until it is known who asks. */
+export const useUsers = (everyMs = 0) => useResource(`users ${isSurely("admin")}`, (signal) => (isSurely("admin") ? call("GET /users", undefined, signal) : Promise.resolve({ users: [] })), everyMs);
 
 /** The login of a user by the id; the end of the id where it is not known. */
 export function useNameOfUser(): (id: string) => string {

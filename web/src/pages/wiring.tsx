@@ -4,12 +4,14 @@ import { useAction } from "../api/action.ts";
 import { call } from "../api/client.ts";
 import { refresh, useResource } from "../api/resource.ts";
 import type { DevicesDevice, DevicesWiring } from "../api/schema.ts";
+import { isAtLeast } from "../api/session.ts";
 import { type Profile, isSame, rewired, usesOf, wired } from "../model/wiring.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Button, Submit } from "../ui/button.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Loaded, Trouble } from "../ui/states.tsx";
 import { toast } from "../ui/toast.tsx";
+import { obstacle } from "./device-state.tsx";
 import { WiringChannels } from "./wiring-channels.tsx";
 import { WiringTarget } from "./wiring-target.tsx";
 
@@ -32,6 +34,8 @@ function WiringForm({ device, known, onSaved }: { device: DevicesDevice; known: 
     toast("The wiring is stored");
   });
   const wrong = saving.failure.value?.fields ?? {};
+  // Meanwhile only its holder and administrators change how it is wired.
+  const held = device.lease && !isAtLeast("admin") ? obstacle(device) : undefined;
   const change = (members: Partial<Profile>): void => edit({ ...profile, ...members });
   return (
     <form class="wiring" onSubmit={(event) => {
@@ -40,10 +44,10 @@ function WiringForm({ device, known, onSaved }: { device: DevicesDevice; known: 
     }}>
       <div class="bar-above">
         {known.stored ? <Badge tone="ok">Stored</Badge> : <Badge tone="quiet">Defaults</Badge>}
-        <span class="quiet grow">{known.stored ? "Flashes, consoles, captures and jobs use this." : "Nothing is stored: this is what devices are taken to be wired as."}</span>
+        <span class="quiet grow">{held ?? (known.stored ? "Flashes, consoles, captures and jobs use this." : "Nothing is stored: this is what devices are taken to be wired as.")}</span>
         <Button label="Defaults" disabled={isSame(profile, known.defaults)} title="Fill in what devices are taken to be wired as" onClick={() => edit(known.defaults as Profile)} />
         <Button label="Undo" disabled={!changed} onClick={() => edit(undefined)} />
-        <Submit label="Store" busy={saving.busy.value} disabled={!changed} />
+        <Submit label="Store" busy={saving.busy.value} disabled={!changed || held !== undefined} />
       </div>
       {saving.failure.value && <Trouble failure={saving.failure.value} />}
       {!changed && known.warnings.map((warning) => <p key={warning} class="warning"><Icon name="warning" /> {warning}</p>)}

@@ -59,6 +59,15 @@ test("a job that a program submits appears without asking, and how it ends", asy
   await silent();
 });
 
+test("how long ago something was grows without asking", async () => {
+  const { page, silent } = await open("/captures");
+  await api("/analyzer/captures/start", { device_id: stage.device, samples: 1000, sample_rate_mhz: 1, scl: "LA1", sda: "LA2", voltage_mv: 3300, name: "growing old" });
+  const row = page.getByRole("row", { name: /growing old/ });
+  await row.getByText("just now").waitFor();
+  await row.getByText(/^1\d s ago$/).waitFor({ timeout: 18_000 });
+  await silent();
+});
+
 test("pages on which nothing happens ask for nothing", async () => {
   const id = await capture("nothing happens");
   for (const [path, most] of [["/captures", 0], ["/jobs", 0], ["/devices", 4], [`/captures/${id}`, 0]]) {
