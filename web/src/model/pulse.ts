@@ -17,12 +17,13 @@ export function pulseAt(columns: Uint8Array, column: number): Pulse | undefined 
   let from = column;
   while (from > 0 && columns[from - 1] === level) from--;
   const to = endOf(columns, column, level);
-  if (from === 0 || to >= columns.length) return undefined;
+  // Behind the edge of the screen, or in a gap, it may go on.
+  if (!columns[from - 1] || !columns[to]) return undefined;
   // A column with an edge in it may lie between two pulses.
   const next = columns[to] === (LOW | HIGH) ? to + 1 : to;
   const other = level === HIGH ? LOW : HIGH;
   const end = columns[next] === other ? endOf(columns, next, other) : columns.length;
-  return { from, to, period: end < columns.length ? end : undefined, isHigh: level === HIGH };
+  return { from, to, period: columns[end] ? end : undefined, isHigh: level === HIGH };
 }
 
 function endOf(columns: Uint8Array, column: number, level: number): number {

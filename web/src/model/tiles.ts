@@ -1,6 +1,7 @@
 // Captures from afar. A tile is STRETCHES stretches of all lanes; a stretch at level n is 2^n samples, aligned,
 // so that panning hits what is there already. Pure, but for the promises of a source.
 import { type View, span } from "./axis.ts";
+import type { Gap } from "./gaps.ts";
 
 export const STRETCHES = 1024;
 
@@ -38,6 +39,8 @@ export interface TileSource {
   readonly lanes: readonly Lane[];
   readonly samples: number;
   readonly rate: number;
+  /** What a slow link lost of its digital lanes. */
+  readonly gaps?: readonly Gap[];
   load(level: number, index: number, signal: AbortSignal): Promise<Tile>;
 }
 

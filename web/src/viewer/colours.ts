@@ -1,5 +1,5 @@
 // The colours of the waves, as the style sheet has them now.
-import { type Colour, type Ink, colourOf, inkOf } from "../model/pixels.ts";
+import { type Colour, type Ink, colourOf, inkOf, mixed } from "../model/pixels.ts";
 
 export interface Colours {
   readonly family: string;
@@ -12,6 +12,8 @@ export interface Colours {
   readonly bad: string;
   readonly ground: Colour;
   readonly grid: Colour;
+  /** Hatching over what was lost. */
+  readonly lost: Colour;
   readonly lanes: readonly Ink[];
   /** Of a capture that is laid over this one. */
   readonly golden: Ink;
@@ -34,6 +36,7 @@ export function coloursOf(element: Element): Colours {
     bad: of("bad"),
     ground,
     grid: colourOf(of("wave-line")),
+    lost: mixed(ground, colourOf(of("warn")), 0.6),
     golden: ink("text"),
     lanes: Array.from({ length: 8 }, (_, i) => ink(`lane-${i}`)),
     kinds: { address: ink("kind-address"), data: ink("kind-data"), ack: ink("kind-ack"), bad: ink("kind-bad"), edge: ink("kind-edge") },
@@ -43,7 +46,7 @@ export function coloursOf(element: Element): Colours {
 /** Kinds of annotations that mean the same have the same colour. */
 export function kindOf(kind: string): string {
   if (kind.startsWith("address") || kind === "step" || kind === "select") return "address";
-  if (kind === "nack" || /warning|error|break/.test(kind)) return "bad";
+  if (kind === "nack" || kind === "lost" || /warning|error|break/.test(kind)) return "bad";
   if (kind === "ack" || kind === "rail") return "ack";
   return kind === "start" || kind === "stop" || kind === "repeat-start" ? "edge" : "data";
 }

@@ -25,6 +25,9 @@ export function allDecoders(): Promise<readonly Described[]> {
   return described;
 }
 
+/** The class of what stands for samples that a slow link lost. */
+const LOST = "lost";
+
 /** The view settles before a decoder is asked about it. */
 const SETTLE_MS = 200;
 
@@ -195,7 +198,8 @@ export class Decoder {
     const shown = this.#shown;
     const known = this.#byClass.get(kind);
     if (known) return known;
-    const one = shown.find(({ classes }) => classes.includes(kind)) ?? { id: kind, text: kind };
+    // A gap is said among what the decoder says first.
+    const one = shown.find(({ classes }) => classes.includes(kind)) ?? (kind === LOST ? shown[0] : undefined) ?? { id: kind, text: kind };
     let row = this.#rows.peek().find(({ id }) => id === one.id);
     if (!row) {
       const first = one.id === shown[0]?.id && !/^(rx|tx|miso|mosi)-/.test(one.id);

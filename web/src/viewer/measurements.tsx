@@ -4,7 +4,9 @@ import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { failureOf } from "../api/client.ts";
 import { duration, frequency, instant } from "../model/axis.ts";
-import { count } from "../ui/time.ts";
+import { gapsIn } from "../model/gaps.ts";
+import { Badge } from "../ui/badge.tsx";
+import { count, several } from "../ui/time.ts";
 import type { Measured } from "./lookups.ts";
 import type { Viewer } from "./viewer.ts";
 
@@ -54,10 +56,13 @@ function Between({ viewer, from, to }: { viewer: Viewer; from: number; to: numbe
     };
   }, [viewer, lane, from, to]);
   const name = viewer.source.lanes[lane]?.name;
+  const lost = viewer.source.lanes[lane]?.kind === "digital" ? gapsIn(viewer.gaps, from, to).length : 0;
   if (failure.value) return <p class="fault">{failure.value}</p>;
   const { digital, analog, unit = "" } = measured.value ?? {};
   const value = (n: number | undefined): string => (n === undefined ? "–" : `${Number(n.toPrecision(4))} ${unit}`.replace("-", "−"));
   return (
+    <>
+    {lost > 0 && <p class="small"><Badge tone="warn">{several(lost, "gap")}</Badge> between A and B: what was lost is counted as if the level had stayed.</p>}
     <dl class="values">
       <dt>Lane</dt><dd>{name}</dd>
       {digital && (
@@ -79,6 +84,7 @@ function Between({ viewer, from, to }: { viewer: Viewer; from: number; to: numbe
         </>
       )}
     </dl>
+    </>
   );
 }
 

@@ -2,6 +2,7 @@
 import { effect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { centre, toX } from "../model/axis.ts";
+import { hiddenColumns } from "../model/gaps.ts";
 import { HIGH, LOW, STRETCHES, type Tile } from "../model/tiles.ts";
 import type { Viewer } from "./viewer.ts";
 
@@ -12,7 +13,7 @@ export function Minimap({ viewer }: { viewer: Viewer }) {
     // How busy the capture is where changes with its tile, what is seen of it with every frame: drawn apart.
     const busy = new OffscreenCanvas(1, 1);
     let drawn: Tile | undefined;
-    let accent = "";
+    let [accent, lost] = ["", ""];
     const draw = (): void => {
       const { clientWidth, clientHeight } = context.canvas;
       const [width, height] = [Math.round(clientWidth * devicePixelRatio), Math.round(clientHeight * devicePixelRatio)];
@@ -23,6 +24,7 @@ export function Minimap({ viewer }: { viewer: Viewer }) {
         [busy.width, busy.height, context.canvas.width, context.canvas.height] = [width, height, width, height];
         const style = getComputedStyle(context.canvas);
         accent = style.getPropertyValue("--accent");
+        lost = style.getPropertyValue("--warn");
         drawBusy(busy, tile, (2 ** tile.level / viewer.source.samples) * width, style.getPropertyValue("--text-quiet"));
       }
       const view = viewer.view.peek();
@@ -30,6 +32,8 @@ export function Minimap({ viewer }: { viewer: Viewer }) {
       const [from, to] = [toX(all, view.from, width), toX(all, view.to, width)];
       context.clearRect(0, 0, width, height);
       context.drawImage(busy, 0, 0);
+      context.fillStyle = lost;
+      for (const gap of hiddenColumns(viewer.gaps, all, width, 2)) context.fillRect(gap.from, height - 4, gap.to - gap.from, 4);
       context.fillStyle = accent;
       context.globalAlpha = 0.16;
       context.fillRect(from, 0, Math.max(2, to - from), height);

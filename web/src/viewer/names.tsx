@@ -1,6 +1,7 @@
 // What stands before the waves: decoders and lanes by their names, and the values under the pointer.
 import { useComputed } from "@preact/signals";
 import { instant, ticks, trimmed } from "../model/axis.ts";
+import { gapAt } from "../model/gaps.ts";
 import { HIGH, LOW, tileSpan } from "../model/tiles.ts";
 import type { Viewer } from "./viewer.ts";
 
@@ -27,6 +28,7 @@ function Reading({ viewer, lane }: { viewer: Viewer; lane: number }) {
   const text = useComputed(() => {
     const sample = viewer.hover.value?.sample;
     if (sample === undefined) return "";
+    if (viewer.source.lanes[lane]?.kind === "digital" && gapAt(viewer.gaps, Math.floor(sample))) return "?";
     for (const { tile, first, last } of viewer.pieces()) {
       const at = Math.floor((sample - tile.index * tileSpan(tile.level)) / 2 ** tile.level);
       const part = tile.parts[lane];

@@ -1,11 +1,15 @@
 // Draws a viewer on two canvases: waves below, and above them what follows the pointer, so that moving it draws no wave.
-import { type Ticks, type View, ticks, toSample, toX } from "../model/axis.ts";
+import { type Ticks, type View, span, ticks, toSample, toX } from "../model/axis.ts";
 import type { Annotations, Block } from "../model/annotations.ts";
+import { gapAt, hiddenColumns, lostText } from "../model/gaps.ts";
 import { type Ink, Pixels } from "../model/pixels.ts";
 import { pulseAt, pulseText } from "../model/pulse.ts";
 import { type Piece, analogColumns, digitalColumns } from "../model/tiles.ts";
 import { type Colours, coloursOf, kindOf } from "./colours.ts";
 import { RULER, type Viewer } from "./viewer.ts";
+
+/** The shortest gap is so wide on the screen. */
+const GAP_PX = 3;
 
 export interface Place {
   readonly top: number;
@@ -109,13 +113,16 @@ export class Painter {
     const written = this.#viewer.rows.peek().map((row) => ({ all: row.blocks(view, this.#width, 3 * this.#ratio), said: row.seen(view) }));
     this.#drawGrid(times, [...rows, ...lanes]);
     const below = this.#below(view);
+    const hidden = hiddenColumns(this.#viewer.gaps, view, this.#width, GAP_PX * this.#ratio);
     source.lanes.forEach((lane, i) => {
       const ink = this.#colours.lanes[i % 8]!;
       if (lane.kind === "digital") {
         digitalColumns(pieces, i, view, this.#levels[i]!);
+        for (const { from, to } of hidden) this.#levels[i]!.fill(0, from, to);
         const { high, low } = this.#levelRows(lanes[i]!);
         this.#pixels.digital(this.#levels[i]!, high, low, Math.max(1, Math.round(this.#ratio)), ink);
         if (below) this.#drawOther(below, i, lanes[i]!);
+        for (const { from, to } of hidden) this.#drawLost(from, to, lanes[i]!);
       } else {
         if (below) this.#drawOtherAnalog(below, i, lanes[i]!);
         analogColumns(pieces, i, view, this.#min, this.#max);
@@ -128,6 +135,13 @@ export class Painter {
     this.#writeTicks(times);
     source.lanes.forEach((lane, i) => lane.kind === "analog" && this.#writeRange(i, lanes[i]!, lane.unit));
     written.forEach(({ all, said }, i) => this.#writeBlocks(all, said, rows[i]!));
+  }
+
+  /** Where samples of a lane were lost. */
+  #drawLost(from: number, to: number, { top, height }: Place): void {
+    const r = this.#ratio;
+    const { ground, lost } = this.#colours;
+    this.#pixels.hatch(from, to, Math.round((top + 2) * r), Math.round((top + height - 3) * r), Math.round(7 * r), Math.max(2, Math.round(2 * r)), ground, lost);
   }
 
   /** The tiles of the capture that this one is compared with. */
@@ -387,6 +401,7 @@ export class Painter {
     c.globalAlpha = 1;
     const { lanes } = places(this.#viewer);
     const place = lanes[hover.lane];
+    if (place && this.#labelLost(c, hover.sample, place)) return;
     const levels = this.#levels[hover.lane];
     const pulse = levels && place ? pulseAt(levels, Math.min(levels.length - 1, Math.max(0, x))) : undefined;
     if (!pulse || !place || pulse.to - pulse.from < 12 * r) return;
@@ -399,6 +414,18 @@ export class Painter {
     const isExact = this.#viewer.level === 0 && this.#width >= (view.to - view.from) * 4;
     const words = pulseText(isExact ? Math.round(long(pulse.to) * rate) / rate : long(pulse.to), pulse.period && (isExact ? Math.round(long(pulse.period) * rate) / rate : long(pulse.period)), pulse.isHigh, isExact);
     this.#label(c, words, (pulse.from + pulse.to) / 2, (lanes.at(-1) === place ? place.top - 10 : place.top + place.height + 10) * r);
+  }
+
+  /** Says which samples were lost at the pointer. */
+  #labelLost(c: CanvasRenderingContext2D, sample: number, { top, height }: Place): boolean {
+    const r = this.#ratio;
+    const view = this.#viewer.view.peek();
+    const reach = (GAP_PX * r * span(view)) / this.#width;
+    const gap = gapAt(this.#viewer.gaps, sample) ?? gapAt(this.#viewer.gaps, sample - reach);
+    if (!gap) return false;
+    const [from, to] = [gap.from, gap.to].map((at) => Math.min(Math.max(toX(view, at, this.#width), 0), this.#width)) as [number, number];
+    this.#label(c, lostText(gap, this.#viewer.source.rate), (from + to) / 2, (top + height / 2) * r);
+    return true;
   }
 
   #label(c: CanvasRenderingContext2D, text: string, middle: number, y: number): void {

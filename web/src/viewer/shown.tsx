@@ -4,16 +4,18 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { duration, span, whole, zoom } from "../model/axis.ts";
 import { setQuery } from "../router.ts";
+import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { copy } from "../ui/copy.tsx";
 import { Head } from "../ui/head.tsx";
 import { Tabs } from "../ui/tabs.tsx";
-import { count } from "../ui/time.ts";
+import { count, several } from "../ui/time.ts";
 import { AnnotationTable } from "./annotation-table.tsx";
 import { ComparePanel } from "./compare-panel.tsx";
 import { DecoderPanel } from "./decoder-panel.tsx";
 import { ExportSheet } from "./export-sheet.tsx";
 import { FindPanel } from "./find-panel.tsx";
+import { GapPanel } from "./gap-panel.tsx";
 import { Keys } from "./keys.tsx";
 import { MarkerPanel, MarkerSheet } from "./marker-panel.tsx";
 import { Measurements } from "./measurements.tsx";
@@ -53,7 +55,7 @@ export function Shown({ viewer, title, note, actions, panels, keepsAddress }: { 
   const step = (factor: number): void => viewer.look(zoom(viewer.view.peek(), 0.5, factor));
   return (
     <main class="viewer">
-      <Head title={title} note={<>{note}<span>{count(source.samples)} samples</span><span>{count(source.rate / 1e6)} MHz</span><span>{duration(source.samples / source.rate)}</span></>}>
+      <Head title={title} note={<>{note}<span>{count(source.samples)} samples</span><span>{count(source.rate / 1e6)} MHz</span><span>{duration(source.samples / source.rate)}</span>{viewer.edition.value >= 0 && viewer.gaps.length > 0 && <Badge tone="warn" title="A slow link lost samples; they are hatched">{several(viewer.gaps.length, "gap")}</Badge>}</>}>
         <div class="group" role="group" aria-label="Zoom">
           <Button icon="minus" label="Zoom out" hidden onClick={() => step(2)} />
           <span class="zoom" aria-live="off">{duration(span(viewer.view.value) / source.rate)}</span>
@@ -76,6 +78,7 @@ export function Shown({ viewer, title, note, actions, panels, keepsAddress }: { 
       </div>
       <aside class={panel === "measure" ? "side" : "side away"} aria-label="Measuring and decoding">
         <Measurements viewer={viewer} />
+        <GapPanel viewer={viewer} />
         {isStored && <DecoderPanel viewer={viewer} />}
         {lookups && <FindPanel viewer={viewer} lookups={lookups} />}
         {isStored && <MarkerPanel viewer={viewer} onAdd={() => (marking.value = Math.round(viewer.cursors.value.a ?? (viewer.view.value.from + viewer.view.value.to) / 2))} />}

@@ -1,6 +1,7 @@
 // Where the viewer's tiles come from: a stored capture, or one that is arriving.
 import { request, url } from "../api/client.ts";
-import type { CapturesCapture, CapturesChannel } from "../api/schema.ts";
+import type { CapturesCaptureInFull, CapturesChannel } from "../api/schema.ts";
+import { type Gap, masked } from "../model/gaps.ts";
 import type { LiveCapture } from "../model/live.ts";
 import { needFor, resampled } from "../model/resample.ts";
 import { type Lane, type Part, STRETCHES, type Tile, type TileSource, tileSpan } from "../model/tiles.ts";
@@ -24,11 +25,13 @@ export class StoredSource implements TileSource {
   readonly lanes: readonly Lane[];
   readonly samples: number;
   readonly rate: number;
+  readonly gaps: readonly Gap[];
   #id: string;
   #groups: readonly Group[];
 
-  constructor({ id, channels }: Pick<CapturesCapture, "id" | "channels">) {
+  constructor({ id, channels, gaps = [] }: Pick<CapturesCaptureInFull, "id" | "channels" | "gaps">) {
     this.#id = id;
+    this.gaps = gaps;
     this.rate = Math.max(...channels.map((channel) => channel.sample_rate_hz));
     this.samples = Math.max(...channels.map((channel) => Math.ceil((channel.samples * this.rate) / channel.sample_rate_hz)));
     this.lanes = channels.map(laneOf);
@@ -45,6 +48,7 @@ export class StoredSource implements TileSource {
       const seen = await this.#tiles(group, need.level, need.index, need.tiles, signal);
       group.lanes.forEach(({ at }, i) => (parts[at] = step === 1 ? seen[i]! : resampled(seen[i]!, need, level, index, step, count)));
     }));
+    if (this.gaps.length > 0) parts.forEach((part, at) => (parts[at] = masked(part, level, index, this.gaps)));
     return { level, index, parts };
   }
 
@@ -70,6 +74,10 @@ export class LiveSource implements TileSource {
 
   get samples(): number {
     return this.capture.samples;
+  }
+
+  get gaps(): readonly Gap[] {
+    return this.capture.gaps;
   }
 
   load(level: number, index: number): Promise<Tile> {

@@ -2,6 +2,7 @@
 import { computed, signal } from "@preact/signals";
 import { type View, centre, span, whole } from "../model/axis.ts";
 import { type Decoding, decodingText } from "../model/decoding.ts";
+import { type Gap, isUnknownEdge } from "../model/gaps.ts";
 import { exactEdge, nearestEdge } from "../model/edges.ts";
 import { type Piece, type Tile, TileCache, type TileSource, levelFor, piecesFor, tileSpan, tilesIn, topLevel } from "../model/tiles.ts";
 import { Decoder, type Row } from "./decoders.ts";
@@ -115,6 +116,11 @@ export class Viewer {
     return (sample - this.zero) / this.source.rate;
   }
 
+  /** What a slow link lost. */
+  get gaps(): readonly Gap[] {
+    return this.source.gaps ?? [];
+  }
+
   get level(): number {
     return Math.min(levelFor(this.view.peek(), this.columns), topLevel(this.source.samples));
   }
@@ -214,7 +220,7 @@ export class Viewer {
     if (!edge) return;
     const exact = await exactEdge(edge, lane, (level, index) => this.tile(level, index)).catch(() => near);
     // Another click may have come first.
-    if (this.cursors.peek()[cursor] === near) set(exact);
+    if (this.cursors.peek()[cursor] === near && !isUnknownEdge(this.gaps, exact)) set(exact);
   }
 
   /** Moves the view so that the next edge of the selected lane is in its middle. */
@@ -222,7 +228,10 @@ export class Viewer {
     const view = this.view.peek();
     const middle = Math.round((view.from + view.to) / 2);
     const lane = this.selected.peek();
-    const edge = this.lookups ? await this.lookups.edge(lane, middle, forward).catch(() => undefined) : await this.#seenEdge(lane, middle, forward);
+    const next = (at: number): Promise<number | undefined> => (this.lookups ? this.lookups.edge(lane, at, forward).catch(() => undefined) : this.#seenEdge(lane, at, forward));
+    let edge = await next(middle);
+    // Where a gap ends the level may be another one; whether that is an edge is not known.
+    while (edge !== undefined && isUnknownEdge(this.gaps, edge)) edge = await next(edge);
     if (edge !== undefined) this.look(centre(this.view.peek(), edge));
   }
 

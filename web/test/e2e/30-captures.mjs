@@ -165,3 +165,29 @@ test("of more events than a page keeps, those that are seen are read", async () 
   await page.getByText("Address write: 68").first().waitFor();
   await silent();
 });
+
+test("what a slow link lost is hatched, named and listed", async () => {
+  const { page, silent } = await open("/captures");
+  await page.route(`**/api/capture/${stage.capture}?frames=none`, async (route) => {
+    const answer = await route.fetch();
+    await route.fulfill({ response: answer, json: { ...(await answer.json()), gaps: [{ from: 100_000, to: 200_000 }] } });
+  });
+  await page.goto(`${stage.url}/captures/${stage.capture}`);
+  await page.getByText("1 gap", { exact: true }).waitFor();
+  const lane = await page.getByRole("button", { name: /^LA2/ }).boundingBox();
+  const { x, width } = await page.getByRole("application").boundingBox();
+  await page.mouse.move(x + 0.15 * width, lane.y + lane.height / 2);
+  await page.getByRole("button", { name: "LA2 ?" }).waitFor();
+  // Its colour is nowhere else in the waves, so it is seen in the pixels.
+  const hatched = await page.evaluate(() => {
+    const canvas = document.querySelector(".plot canvas");
+    const row = canvas.getContext("2d").getImageData(0, canvas.height - 20, canvas.width, 1).data;
+    return new Set(Array.from({ length: canvas.width }, (_, i) => row.slice(4 * i, 4 * i + 3).join()).slice(Math.round(canvas.width * 0.11), Math.round(canvas.width * 0.19))).size;
+  });
+  assert.equal(hatched, 2);
+  await page.getByRole("region", { name: "Lost samples" }).getByRole("button").click();
+  await page.waitForFunction(() => new URL(location.href).searchParams.get("to") === "800000");
+  assert.deepEqual(await findings(page), []);
+  await screenshot(page, "viewer-gap");
+  await silent();
+});
