@@ -5,27 +5,27 @@ import { useAction } from "../api/action.ts";
 import { type Given, call } from "../api/client.ts";
 import { refresh, useResource } from "../api/resource.ts";
 import { duration } from "../model/axis.ts";
+import { DRAFT, type Draft, faults, isProtocol, triggerOf } from "../model/trigger.ts";
 import { navigate } from "../router.ts";
-import { Check, Choice, Field } from "../ui/field.tsx";
+import { Choice, Field } from "../ui/field.tsx";
 import { FormSheet } from "../ui/sheet.tsx";
 import { toast } from "../ui/toast.tsx";
+import { TriggerFields } from "./capture-trigger.tsx";
 import { obstacle } from "./device-state.tsx";
 import { useDevices } from "./devices.tsx";
 import { Lanes, laneNames, laneOptions } from "./lanes.tsx";
 
 const RATES = [0.1, 0.5, 1, 2, 5, 10, 20, 50, 100];
-const SECONDS = [0.01, 0.1, 0.5, 1, 2, 4];
-const EDGES = [
-  { value: "", name: "At once" },
-  { value: "rising", name: "At a rising edge" },
-  { value: "falling", name: "At a falling edge" },
-  { value: "high", name: "When it is high" },
-  { value: "low", name: "When it is low" },
-] as const;
-type Edge = (typeof EDGES)[number]["value"];
+const SECONDS = [0.01, 0.1, 0.5, 1, 2, 4, 10, 60, 600];
 
-/** How long an armed capture waits. */
-const TIMEOUT_MS = 30_000;
+/** Longer than a pod's memory, samples are sent while they are taken, where it does that: so many at most. */
+const STREAM_SAMPLES_MAX = 4_294_967_296;
+
+/** The server keeps so many before what a decoder sees. */
+const PRE_SAMPLES_MAX = 1_048_576;
+
+/** What may be kept from before the trigger, in parts of the capture. */
+const BEFORE = [0, 0.1, 0.25, 0.5, 0.9];
 
 /** The ADC is slower than the logic channels: so many samples a second at most, which the server says, too. */
 const ADC_MHZ_MAX = 0.4;
@@ -53,7 +53,7 @@ async function begin(kind: Kind, { channels, voltage_mv, ...common }: Body, bus:
     case "i2c":
       return call("POST /analyzer/captures/start", { body: { ...common, voltage_mv: voltage_mv ?? null, ...bus } });
     case "analog":
-      return call("POST /scope/captures/start", { body: { ...rest, sample_rate_mhz: adcRate, samples: Math.round((samples / rate) * adcRate) } });
+      return call("POST /scope/captures/start", { body: { ...rest, ...(rest.pre_samples ? { pre_samples: Math.floor((rest.pre_samples / rate) * adcRate) } : {}), sample_rate_mhz: adcRate, samples: Math.round((samples / rate) * adcRate) } });
     case "dual":
       return call("POST /capture/start", { body: { ...rest, la_rate_mhz: rate, la_samples: samples, adc_rate_mhz: adcRate, adc_samples: Math.round((samples / rate) * adcRate) } });
   }
@@ -67,7 +67,7 @@ export function StartSheet({ device: given, onClose }: { device: string | undefi
   const [name, rate, seconds, volts] = [useSignal(""), useSignal("1"), useSignal("1"), useSignal("3300")];
   const kind = useSignal<Kind>("logic");
   const [scl, sda] = [useSignal("2"), useSignal("1")];
-  const [edge, channel, before] = [useSignal<Edge>(""), useSignal("1"), useSignal(false)];
+  const [trigger, before, tried] = [useSignal<Draft>(DRAFT), useSignal("0"), useSignal(false)];
   const lanes = useSignal<ReadonlySet<number>>(new Set());
   const wiring = useResource(`wiring ${device?.id}`, (signal) => (device ? call("GET /bench/devices/{id}/wiring/profile", { path: { id: device.id } }, signal) : Promise.resolve(undefined)));
   const profile = wiring.data.value?.profile;
@@ -75,13 +75,20 @@ export function StartSheet({ device: given, onClose }: { device: string | undefi
     if (profile?.["la_mv"]) volts.value = String(profile["la_mv"]);
     if (profile?.["i2c_scl"]) scl.value = String(profile["i2c_scl"]);
     if (profile?.["i2c_sda"]) sda.value = String(profile["i2c_sda"]);
+    const { rx, baud } = trigger.peek();
+    trigger.value = { ...trigger.peek(), scl: scl.peek(), sda: sda.peek(), rx: String(profile?.["uart_rx"] ?? rx), baud: String(profile?.["uart_baud"] ?? baud) };
   }, [profile]);
   const samples = Math.round(Number(seconds.value) * Number(rate.value) * 1e6);
-  const most = device?.capabilities["la_max_samples"];
+  const isLogic = kind.value === "logic" || kind.value === "i2c";
+  const most = isLogic && device?.capabilities["capture_stream"] === true ? STREAM_SAMPLES_MAX : device?.capabilities["la_max_samples"];
   const tooMany = typeof most === "number" && samples > most;
+  const { condition } = trigger.value;
+  const isWaiting = condition !== "";
+  const kept = Math.min(Math.floor(samples * Number(before.value)), isProtocol(condition) ? PRE_SAMPLES_MAX : Infinity);
   const names = laneNames(profile);
 
   const start = useAction(async () => {
+    const begins = isWaiting ? triggerOf(trigger.peek(), kind.value === "i2c") : undefined;
     const body: Body = {
       device_id: device!.id,
       samples,
@@ -89,8 +96,7 @@ export function StartSheet({ device: given, onClose }: { device: string | undefi
       voltage_mv: Number(volts.value) as 1800 | 3300,
       ...(name.value.trim() ? { name: name.value.trim() } : {}),
       ...(lanes.value.size > 0 ? { channels: [...lanes.value].sort((a, b) => a - b).map(named) } : {}),
-      ...(edge.value ? { trigger: { channel: named(channel.value), edge: edge.value, timeout_ms: TIMEOUT_MS } } : {}),
-      ...(edge.value && before.value ? { pre_samples: Math.floor(samples / 10) } : {}),
+      ...(begins ? { trigger: begins, ...(kept > 0 ? { pre_samples: kept } : {}) } : {}),
     };
     const { capture_id, warnings } = await begin(kind.value, body, { scl: named(scl.value), sda: named(sda.value) });
     refresh("captures");
@@ -102,10 +108,17 @@ export function StartSheet({ device: given, onClose }: { device: string | undefi
   const held = device && obstacle(device);
 
   return (
-    <FormSheet title="Start a capture" submit="Start" busy={start.busy.value} failure={start.failure.value} disabled={!device || held !== undefined || tooMany} onSubmit={() => start.run()} onClose={onClose}>
+    <FormSheet title="Start a capture" submit="Start" busy={start.busy.value} failure={start.failure.value} disabled={!device || held !== undefined || tooMany} onSubmit={() => {
+      tried.value = true;
+      return isWaiting && Object.keys(faults(trigger.value)).length > 0 ? Promise.resolve(false) : start.run();
+    }} onClose={onClose}>
       {!given && <Choice label="Device" value={device?.id ?? ""} onChange={(id) => (chosen.value = id)} options={all.map(({ id, name: called, online }) => ({ value: id, name: online ? called : `${called} (offline)`, disabled: !online }))} wrong={wrong["device_id"]} />}
       {held && <p class="small" role="status">{held}</p>}
-      <Choice label="What" value={kind.value} onChange={(next) => (kind.value = next as Kind)} options={KINDS} />
+      <Choice label="What" value={kind.value} onChange={(next) => {
+        kind.value = next as Kind;
+        // Decoders look at logic lanes alone.
+        if (isProtocol(condition) && (next === "analog" || next === "dual")) trigger.value = { ...trigger.value, condition: "" };
+      }} options={KINDS} />
       <Field label="Name" value={name.value} onInput={(text) => (name.value = text)} maxLength={128} placeholder="boot, with the new clock" wrong={wrong["name"]} />
       <div class="columns">
         <Choice label="Rate" value={rate.value} onChange={(text) => (rate.value = text)} options={RATES.map((mhz) => ({ value: String(mhz), name: mhz < 1 ? `${mhz * 1000} kHz` : `${mhz} MHz` }))} wrong={wrong["sample_rate_mhz"] ?? wrong["la_rate_mhz"] ?? wrong["adc_rate_mhz"]} hint={(kind.value === "analog" || kind.value === "dual") && Number(rate.value) > ADC_MHZ_MAX ? `The analog input takes ${ADC_MHZ_MAX * 1000} kHz.` : undefined} />
@@ -119,11 +132,10 @@ export function StartSheet({ device: given, onClose }: { device: string | undefi
           <Choice label="SDA" value={sda.value} onChange={(next) => (sda.value = next)} options={laneOptions(names)} wrong={wrong["sda"]} />
         </div>
       )}
-      <div class="columns">
-        <Choice label="Begin" value={edge.value} onChange={(text) => (edge.value = text as Edge)} options={EDGES} wrong={wrong["trigger"]} />
-        {edge.value !== "" && <Choice label="of lane" value={channel.value} onChange={(text) => (channel.value = text)} options={laneOptions(names)} />}
-      </div>
-      {edge.value !== "" && device?.capabilities["capture_pre_samples"] === true && <Check label="Keep a tenth of it from before the trigger" on={before.value} onChange={(on) => (before.value = on)} />}
+      <TriggerFields draft={trigger.value} onChange={(draft) => (trigger.value = draft)} names={names} capabilities={device?.capabilities ?? {}} isBus={kind.value === "i2c"} takesProtocols={isLogic} shows={tried.value} wrong={wrong} />
+      {isWaiting && device?.capabilities["capture_pre_samples"] === true && (
+        <Choice label="Before the trigger" value={before.value} onChange={(text) => (before.value = text)} options={BEFORE.map((part) => ({ value: String(part), name: part === 0 ? "nothing is kept" : `${part * 100} % of the capture, ${duration((samples * part) / Number(rate.value) / 1e6)}` }))} hint={kept > 0 && kept < Math.floor(samples * Number(before.value)) ? `The server keeps ${kept.toLocaleString("en")} samples at most, ${duration(kept / Number(rate.value) / 1e6)}.` : undefined} wrong={wrong["pre_samples"]} />
+      )}
     </FormSheet>
   );
 }

@@ -191,3 +191,54 @@ test("what a slow link lost is hatched, named and listed", async () => {
   await screenshot(page, "viewer-gap");
   await silent();
 });
+
+test("a capture begins at what a decoder sees, and that is time 0 everywhere", async () => {
+  const { page, silent } = await open("/captures?sheet=start");
+  const sheet = page.getByRole("dialog", { name: "Start a capture" });
+  await sheet.getByLabel("What").selectOption({ label: "An I²C bus" });
+  await sheet.getByLabel("Name").fill("at the clock");
+  await sheet.getByLabel("SCL").selectOption({ value: "1" });
+  await sheet.getByLabel("SDA").selectOption({ value: "2" });
+  await sheet.getByLabel("Begin").selectOption({ label: "At an I²C address" });
+  await sheet.getByLabel("Address").fill("99");
+  await sheet.getByRole("button", { name: "Start" }).click();
+  await sheet.getByText("Seven bits in hexadecimal").waitFor();
+  await sheet.getByLabel("Address").fill("68");
+  await sheet.getByLabel("Before the trigger").selectOption({ value: "0.25" });
+  assert.deepEqual(await findings(page), []);
+  await screenshot(page, "capture-start-trigger");
+  await sheet.getByRole("button", { name: "Start" }).click();
+  await page.getByText("Address write: 68").first().waitFor({ timeout: 30_000 });
+  const { trigger_sample: trigger } = await api(`/capture/${new URL(page.url()).pathname.split("/").at(-1)}?frames=none`);
+  assert(trigger > 0, `${trigger}`);
+  // A cursor at the trigger is at time 0, in the panel and in a link.
+  await page.goto(`${page.url().split("?")[0]}?from=${trigger - 1000}&to=${trigger + 1000}&a=${trigger}`);
+  await page.getByRole("region", { name: "Measurements" }).getByText("0.000\u202f000 s").waitFor();
+  await page.getByRole("gridcell", { name: /^-0\.000/ }).first().waitFor();
+  await silent();
+});
+
+test("triggers of every kind are taken by the server", async () => {
+  const conditions = {
+    "At a pulse, by its length": (sheet) => sheet.getByLabel("a time of").fill("1 s"),
+    "When a level was held for a time": (sheet) => sheet.getByLabel("for", { exact: true }).fill("1 ms"),
+    "When several lanes have their levels": (sheet) => sheet.getByLabel(/^LA2/).last().selectOption("high"),
+    "At bytes on a UART": (sheet) => sheet.getByLabel("Bytes").fill("41 50 ?? 5f"),
+  };
+  for (const [name, fill] of Object.entries(conditions)) {
+    const { page, silent } = await open("/captures?sheet=start");
+    const sheet = page.getByRole("dialog", { name: "Start a capture" });
+    await sheet.getByLabel("Begin").selectOption({ label: name });
+    await fill(sheet);
+    await sheet.getByLabel("Give up after").fill("0.1");
+    await screenshot(page, `capture-start-${name.split(" ")[2]}`);
+    await sheet.getByRole("button", { name: "Start" }).click();
+    await page.waitForURL("**/captures/live?*");
+    await silent();
+    for (;;) {
+      const [newest] = (await api("/captures?limit=1")).captures;
+      if (!["pending", "armed", "running"].includes(newest.status)) break;
+      await new Promise((later) => setTimeout(later, 100));
+    }
+  }
+});
