@@ -1,6 +1,8 @@
 // The captures of a device while they are received.
+import { effect } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
-import { query } from "../router.ts";
+import { decodingText, parseDecoding } from "../model/decoding.ts";
+import { query, setQuery } from "../router.ts";
 import type { Socket } from "../api/socket.ts";
 import { Head } from "../ui/head.tsx";
 import { LineState } from "../ui/line-state.tsx";
@@ -15,15 +17,22 @@ export default function LivePage() {
   const devices = useDevices();
   const [socket, connect] = useState<Socket | undefined>();
   const [viewer, show] = useState<Viewer | undefined>();
+  const decoders = query.value.getAll("decoder");
   const [last, end] = useState<Following["last"]>(undefined);
   useEffect(() => {
     const stop = new AbortController();
-    connect(followLive(device, { show, ended: end }, stop.signal));
+    const begin = (made: Viewer): void => {
+      // What decodes one capture decodes the next one, too.
+      for (const decoding of query.peek().getAll("decoder")) made.addDecoder(parseDecoding(decoding));
+      show(made);
+    };
+    connect(followLive(device, { show: begin, ended: end }, stop.signal));
     return () => stop.abort();
   }, [device]);
+  useEffect(() => viewer && effect(() => setQuery({ decoder: viewer.decoders.value.map(({ decoding }) => decodingText(decoding)) })), [viewer]);
   const name = devices.data.value?.devices.find(({ id }) => id === device)?.name ?? "Device";
   const line = socket && <LineState line={socket.line.value} />;
-  const stored = last && <a class="button main" href={`/captures/${last.id}`}>{last.status === "done" ? "Open the capture" : "See what happened"}</a>;
+  const stored = last && <a class="button main" href={`/captures/${last.id}${decoders.length > 0 ? `?${new URLSearchParams(decoders.map((one) => ["decoder", one]))}` : ""}`}>{last.status === "done" ? "Open the capture" : "See what happened"}</a>;
   if (viewer) return <Shown key={viewer.capture} viewer={viewer} title={`${name}, live`} note={line} actions={stored} keepsAddress={false} />;
   return (
     <main class="page">

@@ -38,8 +38,11 @@ export function AnnotationTable({ viewer }: { viewer: Viewer }) {
     let timer = 0;
     const stop = effect(() => {
       const { from } = viewer.view.value;
+      const isAtEnd = viewer.isAtEnd.value;
       clearTimeout(timer);
       timer = setTimeout(() => {
+        // Of a capture that arrives the newest is seen.
+        if (isAtEnd) return void handle.current?.show((found ?? said).length - 1);
         const first = said.firstBehind(from);
         handle.current?.show(found ? Math.max(0, found.findIndex((index) => index >= first)) : first, "top");
       }, FOLLOW_MS);

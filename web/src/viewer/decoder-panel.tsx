@@ -7,6 +7,7 @@ import { Choice, Field } from "../ui/field.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { count } from "../ui/time.ts";
 import { call } from "../api/client.ts";
+import { settingOf } from "../model/option.ts";
 import { Trouble } from "../ui/states.tsx";
 import { type Decoder, type Described, SIGROK, allDecoders, describe, isSigrok } from "./decoders.ts";
 import type { Viewer } from "./viewer.ts";
@@ -49,6 +50,9 @@ const THRESHOLD = [{ id: "threshold", text: "Analog lanes are high above", unit:
 /** Options that the API takes for something else under the same name. */
 const TAKEN: ReadonlySet<string> = new Set(["format"]);
 
+/** Options that are set nearly always stand before the others. */
+const FIRST: ReadonlySet<string> = new Set(["baudrate", "parts"]);
+
 /** Stands in the list of protocols for all that sigrok-cli has. */
 const STACK = "sigrok:";
 /** So many decoders may stand on top of each other. */
@@ -71,7 +75,9 @@ function Add({ viewer, instead, onAdded }: { viewer: Viewer; instead?: Decoder; 
   const chosen = isStack ? stack.value.join(",") : protocol.value;
   const one = useResource<Described | undefined>(`decoder ${isStack} ${chosen}`, () => (chosen === "" ? Promise.resolve(undefined) : describe({ protocol: chosen, options: isStack ? SIGROK : {} })));
   const described = one.data.value;
-  const { lanes } = viewer.source;
+  // What arrives is decoded by the server's own decoders alone, lane by lane.
+  const isLive = viewer.liveOf !== undefined;
+  const lanes = viewer.source.lanes.filter(({ kind }) => !isLive || kind === "digital");
   useEffect(() => {
     channels.value = options.value = {};
     if (!described) return;
@@ -84,6 +90,7 @@ function Add({ viewer, instead, onAdded }: { viewer: Viewer; instead?: Decoder; 
   const set = (id: string, value: string): void => void (options.value = { ...options.value, [id]: value });
   const isAnalog = Object.values(channels.value).some((name) => lanes.find((lane) => lane.name === name)?.kind === "analog");
   const own = described?.options.filter(({ id }) => !TAKEN.has(id)) ?? [];
+  const first = isStack ? [] : own.filter(({ id }) => FIRST.has(id));
   const isMissing = !described || described.channels.some(({ id, required }) => required && !channels.value[id]) || Object.keys(wanted(channels.value)).length === 0;
   return (
     <form class="stack" onSubmit={(event) => {
@@ -91,18 +98,18 @@ function Add({ viewer, instead, onAdded }: { viewer: Viewer; instead?: Decoder; 
       viewer.addDecoder({ protocol: chosen, channels: wanted(channels.value), options: { ...wanted(options.value), ...(isStack ? SIGROK : {}) } }, instead);
       onAdded();
     }}>
-      <Choice label="Protocol" value={protocol.value} onChange={(id) => (protocol.value = id)} options={[...decoders.data.value.map(({ id, name }) => ({ value: id, name })), { value: STACK, name: "One of sigrok's, or several stacked" }]} />
+      <Choice label="Protocol" value={protocol.value} onChange={(id) => (protocol.value = id)} options={[...decoders.data.value.filter(({ engine }) => !isLive || engine === "hostd").map(({ id, name }) => ({ value: id, name })), ...(isLive ? [] : [{ value: STACK, name: "One of sigrok's, or several stacked" }])]} />
       {isStack && <Stack stack={stack.value} onChange={(next) => (stack.value = next)} />}
       {chosen !== "" && !described && (one.failure.value ? <Trouble failure={one.failure.value} again={() => void one.reload()} /> : <p class="small">Reading what it needs…</p>)}
       {described?.channels.map(({ id, name, required }) => (
         <Choice key={id} label={name} required={required} value={channels.value[id] ?? ""} onChange={(lane) => (channels.value = { ...channels.value, [id]: lane })} options={[{ value: "", name: required ? "Choose" : "None" }, ...lanes.map((lane) => ({ value: lane.name, name: lane.name }))]} />
       ))}
       {isAnalog && THRESHOLD.map(({ id, text, unit }) => <Field key={id} label={text} unit={unit} type="number" step="any" required={id === "threshold"} value={options.value[id] ?? ""} onInput={(value) => set(id, value)} />)}
-      {described?.id === "uart" && !isStack && <Setting option={own.find(({ id }) => id === "baudrate")!} value={options.value["baudrate"] ?? ""} onChange={(value) => set("baudrate", value)} />}
+      {first.map((option) => <Setting key={option.id} option={option} value={options.value[option.id] ?? ""} onChange={(value) => set(option.id, value)} />)}
       <details open={instead !== undefined}>
         <summary>Options</summary>
         <div class="stack">
-          {own.filter(({ id }) => id !== "baudrate" || isStack).map((option) => <Setting key={option.id} option={option} value={options.value[option.id] ?? ""} onChange={(value) => set(option.id, value)} />)}
+          {own.filter((option) => !first.includes(option)).map((option) => <Setting key={option.id} option={option} value={options.value[option.id] ?? ""} onChange={(value) => set(option.id, value)} />)}
           {COMMON.map(({ id, text, unit }) => <Field key={id} label={text} unit={unit} type="number" min={0} value={options.value[id] ?? ""} onInput={(value) => set(id, value)} />)}
         </div>
       </details>
@@ -114,8 +121,9 @@ function Add({ viewer, instead, onAdded }: { viewer: Viewer; instead?: Decoder; 
 function Setting({ option, value, onChange }: { option: Described["options"][number]; value: string; onChange: (value: string) => void }) {
   const usual = String(option.default);
   const values = (option as { readonly values?: readonly unknown[] }).values;
-  if (values?.length) return <Choice label={option.text} value={value || usual} onChange={(next) => onChange(next === usual ? "" : next)} options={values.map(String)} />;
-  return <Field label={option.text} value={value} placeholder={usual} onInput={onChange} />;
+  const { label, unit, isNumber, hint } = settingOf({ ...option, default: usual });
+  if (values?.length) return <Choice label={label} value={value || usual} onChange={(next) => onChange(next === usual ? "" : next)} options={values.map(String)} />;
+  return <Field label={label} value={value} placeholder={usual} hint={hint} {...(unit ? { unit } : {})} {...(isNumber ? { type: "number", step: "any" } : {})} onInput={onChange} />;
 }
 
 /** Lanes that are named after a role have it. */

@@ -6,6 +6,7 @@ import { Annotations, type Block, type Density, blocks, densityBlocks } from "..
 import type { View } from "../model/axis.ts";
 import { type Decoding, decodingText } from "../model/decoding.ts";
 import { EVENTS_MAX, decode, density } from "./decoding.ts";
+import { LiveDecoding } from "./live-decoding.ts";
 
 /** How the server describes a decoder. */
 export type Described = Answer<"GET /decoders">["decoders"][number];
@@ -14,7 +15,7 @@ export type Described = Answer<"GET /decoders">["decoders"][number];
 const SHOWN_EVERY_MS = 150;
 
 /** Decoders that are known by their letters. */
-const NAMES: Readonly<Record<string, string>> = { i2c: "I²C" };
+const NAMES: Readonly<Record<string, string>> = { i2c: "I²C", "i2c-registers": "Registers", "uart-conversation": "UART lines" };
 
 let described: Promise<readonly Described[]> | undefined;
 
@@ -96,6 +97,7 @@ export class Decoder {
   #message = signal<string | undefined>(undefined);
   #byClass = new Map<string, Row>();
   #stop = new AbortController();
+  #live: LiveDecoding | undefined;
   #shown: readonly Described["rows"][number][] = [];
   /** The sample up to which all events are kept. */
   #upTo = Infinity;
@@ -120,6 +122,7 @@ export class Decoder {
     clearTimeout(this.#timer);
     this.#looking.abort();
     this.#stop.abort();
+    this.#live?.close();
   }
 
   /** Called when the view has moved: behind the events that are kept, what is seen is read of its own. */
@@ -192,6 +195,27 @@ export class Decoder {
       this.#state.value = "failed";
     }
     changed();
+  }
+
+  /** Decodes a capture while it arrives; `changed` is called when there is more. */
+  async follow(device: string, capture: string, changed: () => void): Promise<void> {
+    const fail = (message: string): void => {
+      this.#message.value = message;
+      this.#state.value = "failed";
+      changed();
+    };
+    const one = await describe(this.decoding).catch((error: unknown) => fail(failureOf(error).message));
+    if (!one || this.#stop.signal.aborted) return;
+    this.#shown = one.rows.filter(({ id }) => !id.endsWith("bits"));
+    this.#live = new LiveDecoding(device, capture, this.decoding, this.#wanted, {
+      said: (events) => {
+        for (const { start, end, class: kind, text, value } of events) this.#rowOf(kind).annotations.add({ start, end, kind, text: withCharacter(kind, text, value) });
+        changed();
+      },
+      full: () => (this.#message.value = `The first ${EVENTS_MAX.toLocaleString("en")} are shown; all of them are in the capture once it is done.`),
+      done: () => (this.#state.value = "done"),
+      failed: fail,
+    });
   }
 
   #rowOf(kind: string): Row {

@@ -2,6 +2,7 @@
 import type { CapturesCapture, CapturesChannel } from "../api/schema.ts";
 import { Socket } from "../api/socket.ts";
 import { pan } from "../model/axis.ts";
+import type { Gap } from "../model/gaps.ts";
 import { LiveCapture, parseFrame } from "../model/live.ts";
 import { LiveSource, laneOf } from "./sources.ts";
 import { Viewer } from "./viewer.ts";
@@ -30,8 +31,11 @@ export function followLive(device: string, following: Pick<Following, "show" | "
   let timer = 0;
 
   const begin = ({ capture_id, channels }: State): void => {
-    if (capture_id === current || channels.length === 0) return;
-    current = capture_id;
+    if (channels.length === 0) return;
+    // The pod may have another rate than was asked for, which is said before the first frame.
+    const as = `${capture_id} ${channels.map((channel) => channel.sample_rate_hz).join()}`;
+    if (as === current) return;
+    current = as;
     const rate = Math.max(...channels.map((channel) => channel.sample_rate_hz));
     live = new LiveCapture(
       channels.map((channel) => ({
@@ -51,7 +55,7 @@ export function followLive(device: string, following: Pick<Following, "show" | "
   const refresh = (): void => {
     timer = 0;
     if (!live || live.samples === 0) return;
-    if (!viewer) following.show((viewer = new Viewer(current, new LiveSource(live))));
+    if (!viewer) following.show((viewer = new Viewer(current.split(" ")[0]!, new LiveSource(live), undefined, undefined, device)));
     const view = viewer.view.peek();
     // The view follows the end until it is moved away from it.
     const atEnd = view.to >= view.samples;
@@ -64,6 +68,7 @@ export function followLive(device: string, following: Pick<Following, "show" | "
   const socket = new Socket(() => `/api/ws/capture?device_id=${encodeURIComponent(device)}&format=binary`, {
     text(message) {
       if (message.type === "capture.state" && message["status"] !== "pending") begin(message as unknown as State);
+      if (message.type === "gap") live?.lose(message as unknown as Gap);
       if (message.type === "capture.done" || message.type === "capture.error")
         following.ended({ id: String(message["capture_id"]), status: message["status"] as CapturesCapture["status"] });
     },

@@ -79,7 +79,7 @@ export function Shown({ viewer, title, note, actions, panels, keepsAddress }: { 
       <aside class={panel === "measure" ? "side" : "side away"} aria-label="Measuring and decoding">
         <Measurements viewer={viewer} />
         <GapPanel viewer={viewer} />
-        {isStored && <DecoderPanel viewer={viewer} />}
+        {(isStored || viewer.liveOf !== undefined) && <DecoderPanel viewer={viewer} />}
         {lookups && <FindPanel viewer={viewer} lookups={lookups} />}
         {isStored && <MarkerPanel viewer={viewer} onAdd={() => (marking.value = Math.round(viewer.cursors.value.a ?? (viewer.view.value.from + viewer.view.value.to) / 2))} />}
         {isStored && <RulesPanel viewer={viewer} />}

@@ -46,6 +46,8 @@ export class Viewer {
   readonly capture: string;
   /** What the server knows of a stored capture; a live one has none of it yet. */
   readonly lookups: Lookups | undefined;
+  /** The device that the capture arrives from, while it does. */
+  readonly liveOf: string | undefined;
   /** The sample of time 0: where the trigger was met, or else the first one. */
   readonly zero: number;
   readonly isTriggered: boolean;
@@ -85,10 +87,11 @@ export class Viewer {
   #stop = new AbortController();
   #timer = 0;
 
-  constructor(capture: string, source: TileSource, lookups?: Lookups, trigger?: number | null) {
+  constructor(capture: string, source: TileSource, lookups?: Lookups, trigger?: number | null, liveOf?: string) {
     this.capture = capture;
     this.source = source;
     this.lookups = lookups;
+    this.liveOf = liveOf;
     this.zero = trigger ?? 0;
     this.isTriggered = typeof trigger === "number";
     this.view.value = whole(source.samples);
@@ -138,6 +141,9 @@ export class Viewer {
     this.#cache.clear();
     this.want();
   }
+
+  /** Whether the view stays at the end of a capture that arrives. */
+  readonly isAtEnd = computed(() => this.liveOf !== undefined && this.view.value.to >= this.view.value.samples);
 
   look(view: View): void {
     this.view.value = view;
@@ -272,8 +278,10 @@ export class Viewer {
     const all = this.decoders.peek();
     this.decoders.value = instead ? all.map((one) => (one === instead ? decoder : one)) : [...all, decoder];
     instead?.close();
+    const changed = (): void => void this.edition.value++;
+    if (this.liveOf !== undefined) return void decoder.follow(this.liveOf, this.capture, changed);
     // At its end it is known what it keeps; what is seen and not kept is read then.
-    void decoder.read(this.capture, () => this.edition.value++).then(() => this.want());
+    void decoder.read(this.capture, changed).then(() => this.want());
   }
 
   /** Lays another capture over this one, or none. */

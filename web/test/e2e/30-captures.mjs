@@ -242,3 +242,32 @@ test("triggers of every kind are taken by the server", async () => {
     }
   }
 });
+
+test("a capture is decoded while it arrives", async () => {
+  const start = (name, samples) => api("/analyzer/captures/start", { device_id: stage.device, samples, sample_rate_mhz: 1, scl: "LA1", sda: "LA2", voltage_mv: 3300, name });
+  // Longer than the pod's memory, so that it is sent while it is taken.
+  const { capture_id: long } = await start("seen live", 9_000_000);
+  const { page, silent } = await open(`/captures/live?device=${stage.device}`);
+  await page.getByRole("button", { name: "Add decoder" }).click({ timeout: 20_000 });
+  await page.getByLabel(/clock line/i).selectOption("LA1");
+  await page.getByLabel(/data line/i).selectOption("LA2");
+  await page.getByRole("button", { name: "Add", exact: true }).click();
+  await page.getByText(/^(Data read|Address write): /).first().waitFor({ timeout: 20_000 });
+  assert.equal((await api(`/capture/${long}?frames=none`)).status, "running");
+  await screenshot(page, "live-decoded");
+  // The table stays at the newest, whose time grows.
+  const newest = async () => Number.parseFloat((await page.getByRole("row").last().getByRole("gridcell").first().textContent()).replaceAll("\u202f", ""));
+  const before = await newest();
+  await page.waitForFunction((then) => Number.parseFloat([...document.querySelectorAll('[role=row] [role=gridcell]:first-child')].at(-1).textContent.replaceAll("\u202f", "")) > then + 0.5, before, { timeout: 20_000 });
+  await page.getByRole("link", { name: "Open the capture" }).waitFor({ timeout: 30_000 });
+  const told = await page.getByRole("tab", { name: /^I²C/ }).textContent();
+  // The next capture has the same decoder, and so has the stored one: as many annotations as were seen.
+  await page.getByRole("link", { name: "Open the capture" }).click();
+  await page.getByRole("heading", { name: "seen live" }).waitFor();
+  await page.waitForFunction((text) => [...document.querySelectorAll("[role=tab]")].some((tab) => tab.textContent === text), told);
+  await page.goBack();
+  await start("seen, too", 1_000_000);
+  await page.getByText(/^(Data read|Address write): /).first().waitFor({ timeout: 20_000 });
+  assert.deepEqual(await findings(page), []);
+  await silent();
+});
