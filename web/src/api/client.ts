@@ -34,7 +34,7 @@ export class Failure extends Error {
 }
 
 /** The server's sentences are written to follow "failed to …": here they stand alone. */
-const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
+export const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
 
 export const failureOf = (error: unknown): Failure =>
   error instanceof Failure ? error : new Failure(0, { error: error instanceof Error ? error.message : String(error), code: "page_error" });

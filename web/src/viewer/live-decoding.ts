@@ -1,5 +1,6 @@
 // A decoder of the server that reads a capture while it arrives: a socket of its own, without the frames.
 import { effect } from "@preact/signals";
+import { sentence } from "../api/client.ts";
 import { Socket } from "../api/socket.ts";
 import type { Decoding } from "../model/decoding.ts";
 import { EVENTS_MAX, type Said } from "./decoding.ts";
@@ -42,7 +43,7 @@ export class LiveDecoding {
           kept += fresh.length;
           if (fresh.length > 0) hearing.said(fresh);
         }
-        if (message.type === "annotations.error") over(() => hearing.failed(String(message["error"])));
+        if (message.type === "annotations.error") over(() => hearing.failed(sentence(String(message["error"]))));
         if (message.type === "capture.done" || message.type === "capture.error") over(() => hearing.done());
       },
     });
