@@ -1,6 +1,7 @@
 // A screen in the document: of all its lines only those that can be seen, each drawn again only when it changed.
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { type Line, type Screen, classesOf } from "../model/screen.ts";
+import { type Line, rangeAt, styleAt, wideRanges } from "../model/line.ts";
+import { type Screen, classesOf } from "../model/screen.ts";
 import { Scroll } from "../model/virtual.ts";
 import { instantOfDay } from "./stamp.ts";
 
@@ -163,11 +164,17 @@ function hitsOf(text: string, needle: string): readonly number[] {
   return hits;
 }
 
-function spansOf(line: Line, cursor: number, hits: readonly number[]): (Node | string)[] {
-  const text = cursor >= line.text.length ? line.text + " ".repeat(cursor - line.text.length + 1) : line.text;
+function spansOf(line: Line, column: number, hits: readonly number[]): (Node | string)[] {
+  const [cursor, behind] = column < 0 ? [-1, -1] : rangeAt(line, column);
+  const text = behind > line.text.length ? line.text + " ".repeat(behind - line.text.length) : line.text;
   const cuts = new Set([0, text.length]);
   for (let i = 0; i < line.spans.length; i += 2) cuts.add(line.spans[i]!);
-  if (cursor >= 0) cuts.add(cursor).add(cursor + 1);
+  if (cursor >= 0) cuts.add(cursor).add(behind);
+  const wide = new Set<number>();
+  for (const [from, to] of wideRanges(line)) {
+    wide.add(from);
+    cuts.add(from).add(to);
+  }
   const hit = new Set(hits);
   for (const at of hits) {
     if (!hit.has(at - 1)) cuts.add(at);
@@ -177,16 +184,10 @@ function spansOf(line: Line, cursor: number, hits: readonly number[]): (Node | s
   const parts: (Node | string)[] = [];
   for (let i = 0; i + 1 < sorted.length; i++) {
     const [from, to] = [sorted[i]!, sorted[i + 1]!];
-    const names = [classesOf(styleAt(line, from)), from === cursor ? "cursor" : "", hit.has(from) ? "hit" : ""].filter(Boolean).join(" ");
+    const names = [classesOf(styleAt(line, from)), wide.has(from) ? "wide" : "", from === cursor ? "cursor" : "", hit.has(from) ? "hit" : ""].filter(Boolean).join(" ");
     parts.push(names ? span(names, text.slice(from, to)) : text.slice(from, to));
   }
   return parts;
-}
-
-function styleAt(line: Line, at: number): number {
-  let style = 0;
-  for (let i = 0; i < line.spans.length && line.spans[i]! <= at; i += 2) style = line.spans[i + 1]!;
-  return style;
 }
 
 const KEYS: Readonly<Record<string, string>> = {
