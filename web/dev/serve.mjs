@@ -1,19 +1,21 @@
 // Serves dist/ as hostd does and passes /api on to a running hostd: for a hostd that was built before this folder, and for
-// `/captures/synthetic`, a capture of a billion samples that is made up here.
-// `node dev/serve.mjs --hostd http://127.0.0.1:8800 [--port 8080] [--dist .watch]`. Development and tests only.
+// `/captures/synthetic`, a capture of a billion samples, and `/jobs/synthetic`, a log of 100,000 lines, which are made up here.
+// `node dev/serve.mjs --hostd http://127.0.0.1:8800 [--port 8080] [--dist .watch]`. With `--flood MEGABYTES` every console is flooded.
+// Development and tests only.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import http from "node:http";
 import net from "node:net";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
 import * as esbuild from "esbuild";
+import * as played from "./played.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const { values } = parseArgs({ options: { hostd: { type: "string" }, port: { type: "string", default: "0" }, dist: { type: "string", default: "dist" } } });
-const dist = join(here, "..", values.dist);
+const { values } = parseArgs({ options: { hostd: { type: "string" }, port: { type: "string", default: "0" }, dist: { type: "string", default: "dist" }, flood: { type: "string" } } });
+const dist = resolve(here, "..", values.dist);
 const hostd = new URL(values.hostd);
 
 export const CSP =
@@ -29,6 +31,10 @@ async function bundled(path) {
 }
 const made = await bundled("synthetic.ts");
 const wire = await bundled("../src/model/wire.ts");
+
+/** Of the job that is played. */
+const LOG_LINES = 100_000;
+let log;
 
 const kept = new Map();
 function file(name) {
@@ -103,6 +109,8 @@ async function synthetic(url, response) {
 
 const server = http.createServer((request, response) => {
   const url = new URL(request.url, "http://here");
+  if (url.pathname === `/api/jobs/${played.JOB}`) return void json(response, played.job());
+  if (url.pathname === `/api/jobs/${played.JOB}/trace.json`) return void json(response, []);
   if (/^\/api\/capture\/synthetic(\/|$)/.test(url.pathname)) return synthetic(url, response);
   if (/^\/(api|tools)\//.test(url.pathname)) return proxy(request, response);
   const asset = /^\/assets\/[0-9a-f]{16}\/([^/]+)$/.exec(url.pathname);
@@ -112,7 +120,9 @@ const server = http.createServer((request, response) => {
 });
 
 server.on("upgrade", (request, socket, head) => {
-  const url = new URL(request.url, "http://here");
+  const { pathname } = new URL(request.url, "http://here");
+  if (pathname === `/api/jobs/${played.JOB}/ws`) return void played.log(request, socket, (log ??= made.jobLog(LOG_LINES)));
+  if (values.flood && pathname.endsWith("/uart/ws")) return void played.flood(request, socket, Number(values.flood));
   const onward = net.connect(Number(hostd.port), hostd.hostname, () => {
     onward.write(`${request.method} ${request.url} HTTP/1.1\r\n` + request.rawHeaders.reduce((all, part, i) => all + part + (i % 2 ? "\r\n" : ": "), "") + "\r\n");
     onward.write(head);

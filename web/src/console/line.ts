@@ -11,6 +11,9 @@ const ROWS = 40;
 /** Bytes that the hex view keeps. */
 const BYTES_MAX = 1 << 20;
 
+/** So often the page around the screen hears of bytes: it is searched and drawn again then. */
+const COUNTED_MS = 100;
+
 /** Which pins and rate a person asked for; what is missing has the device's wiring. */
 export interface Parameters {
   readonly rx?: string | undefined;
@@ -40,6 +43,8 @@ export class SerialLine {
   /** Counted from where the server says; a connection that comes back goes on there and misses nothing. */
   #position: number | undefined;
   #changed: () => void;
+  #bytes = 0;
+  #timer = 0;
 
   /** `changed` is called when there is something to draw. */
   constructor(device: string, parameters: Parameters, changed: () => void) {
@@ -54,6 +59,7 @@ export class SerialLine {
   }
 
   close(): void {
+    clearTimeout(this.#timer);
     this.socket.close();
   }
 
@@ -115,7 +121,11 @@ export class SerialLine {
 
   #take(bytes: Uint8Array): void {
     if (this.#position !== undefined) this.#position += bytes.length;
-    this.#received.value += bytes.length;
+    this.#bytes += bytes.length;
+    this.#timer ||= setTimeout(() => {
+      this.#timer = 0;
+      this.#received.value = this.#bytes;
+    }, COUNTED_MS);
     this.screen.feed(bytes);
     this.dump.append(bytes);
     this.#changed();
