@@ -12,6 +12,9 @@ import { ADMINISTRATION } from "./routes.tsx";
 import { PasswordSheet } from "./password.tsx";
 import { Colours } from "./theme.tsx";
 
+/** Beside the program itself, below the hash of its version. */
+const LICENCES = new URL("LICENSES.txt", import.meta.url).pathname;
+
 export function Account() {
   const open = useSignal(false);
   const setting = useSignal(false);
@@ -48,6 +51,7 @@ function AccountSheet({ onPassword, onClose }: { onPassword: () => void; onClose
         {ADMINISTRATION.length > 0 && <div class="account-places" onClick={onClose}><Places to={ADMINISTRATION} label="Administration" /></div>}
         <Colours />
         {leaving.failure.value && <Trouble failure={leaving.failure.value} />}
+        <p class="small"><a href={LICENCES} target="_blank">Licences of what this page is made of</a></p>
         <div class="sheet-end">
           <a class="button" href="/api/docs">API reference</a>
           <Button icon="lock" label="Set password" onClick={onPassword} />
