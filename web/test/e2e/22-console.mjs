@@ -42,3 +42,33 @@ test("a console says that its target is off, and switches it on", async () => {
   assert.match(readFileSync(await bytes.path(), "latin1"), /APP_OK\r\n/);
   await silent();
 });
+
+test("wide and combining characters stand in their columns", async () => {
+  const { page, silent } = await open("/sign-in");
+  const rows = ["| 漢字 | end", "| abcd | end", "| 👍👨‍👩‍👧 | end", "| \x1b[32m한\x1b[0mｱﾆ | end", "| n\u0303o\u0301ab | end"];
+  await page.routeWebSocket("**/uart/ws*", (socket) => {
+    socket.send(JSON.stringify({ type: "open", device_id: stage.device, rx: 3, tx: 4, baud: 115200, writable: true, offset: 0, because: "connected" }));
+    // The last one is put together from its end: the program counts columns, too.
+    socket.send(Buffer.from(`${rows.join("\r\n")}\r\n\x1b[8G| end\r\x1b[3G漢字\r| \x1b[7D\x1b[1;1H`));
+  });
+  await page.goto(`${stage.url}/devices/${stage.device}/console`);
+  await page.getByText("end").nth(5).waitFor();
+  const ends = await page.evaluate(() => [...document.querySelectorAll(".screen .there > div")].flatMap((row) => {
+    const at = row.textContent.lastIndexOf("|");
+    if (at < 0) return [];
+    const walker = document.createTreeWalker(row, NodeFilter.SHOW_TEXT);
+    let before = 0;
+    for (let node = walker.nextNode(); node; before += node.data.length, node = walker.nextNode()) {
+      if (at < before || at >= before + node.data.length) continue;
+      const range = new Range();
+      range.setStart(node, at - before);
+      range.setEnd(node, at - before + 1);
+      return [range.getBoundingClientRect().left];
+    }
+    return [];
+  }));
+  assert.equal(ends.length, 6);
+  for (const left of ends) assert(Math.abs(left - ends[0]) < 1, ends.join(" "));
+  await screenshot(page, "console-wide");
+  await silent();
+});
