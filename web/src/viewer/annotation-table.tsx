@@ -8,6 +8,7 @@ import { Search } from "../ui/search.tsx";
 import { Tabs } from "../ui/tabs.tsx";
 import { count } from "../ui/time.ts";
 import { Conversation, canTalk } from "./conversation.tsx";
+import { RegisterTable, hasRegisters } from "./register-table.tsx";
 import type { Viewer } from "./viewer.ts";
 
 /** The view may move so long before the table follows. */
@@ -18,7 +19,7 @@ export function AnnotationTable({ viewer }: { viewer: Viewer }) {
   const [chosen, needle, inStep, asBytes] = [useSignal<string | undefined>(undefined), useSignal(""), useSignal(true), useSignal(false)];
   const handle = useRef<RowsHandle>(null);
   const rows = viewer.rows.value;
-  const talking = viewer.decoders.value.filter(canTalk);
+  const talking = viewer.decoders.value.filter((one) => canTalk(one) || hasRegisters(one));
   const talk = talking.find(({ key }) => key === chosen.value);
   // What decoders say comes before what is known besides.
   const at = useComputed(() => {
@@ -61,13 +62,13 @@ export function AnnotationTable({ viewer }: { viewer: Viewer }) {
       <div class="bar">
         <Tabs label="Decoders" current={talk ? talk.key : `${at.value}`} onChoose={(id) => (chosen.value = id)} tabs={[
           ...rows.map(({ name, annotations }, i) => ({ id: `${i}`, name, note: count(annotations.length) })),
-          ...talking.map(({ key }) => ({ id: key, name: "Conversation" })),
+          ...talking.map((one) => ({ id: one.key, name: hasRegisters(one) ? "What registers hold" : "Conversation" })),
         ]} />
         <Search label="Search annotations" value={needle.value} onInput={(text) => (needle.value = text)} note={found && !talk && `${count(found.length)} found`} />
-        {talk && <Check label="Bytes" on={asBytes.value} onChange={(on) => (asBytes.value = on)} />}
+        {talk && canTalk(talk) && <Check label="Bytes" on={asBytes.value} onChange={(on) => (asBytes.value = on)} />}
         <Check label="Follow the view" on={inStep.value} onChange={(on) => (inStep.value = on)} />
       </div>
-      {talk ? <Conversation viewer={viewer} decoder={talk} needle={needle.value} asBytes={asBytes.value} inStep={inStep.value} edition={edition} /> : <>
+      {talk && hasRegisters(talk) ? <RegisterTable viewer={viewer} decoder={talk} needle={needle.value} edition={edition} /> : talk ? <Conversation viewer={viewer} decoder={talk} needle={needle.value} asBytes={asBytes.value} inStep={inStep.value} edition={edition} /> : <>
       <div class="line header" aria-hidden="true"><span>Time</span><span>Duration</span><span>Kind</span><span>Text</span></div>
       <Rows count={found ? found.length : said.length} rowHeight={24} label="Annotations" role="grid" handle={handle} edition={edition} onOpen={open} render={(row, id, isChosen) => {
         const index = indexOf(row);

@@ -448,7 +448,8 @@ function fitting(text: string, room: number): string {
   if (text.length <= room) return text;
   // Of `DS1307 0x68: read hours = 0x23 (hours 23)` first the device is left out, then what it means.
   const said = text.slice(text.indexOf(": ") + 1).trimStart();
-  for (const less of [said, said.replace(/ \(.*\)$/, "")]) if (less.length <= room && less !== text) return less;
-  const value = text.slice(text.lastIndexOf(" ") + 1);
+  const named = said.replace(/ \(.*\)$/, "");
+  for (const less of [said, named]) if (less.length <= room && less !== text) return less;
+  const value = named.slice(named.lastIndexOf(" ") + 1);
   return value.length <= room && value !== text ? value : room >= 3 ? `${text.slice(0, room - 1)}…` : room >= 1 && text.length > 2 ? text.slice(0, 1) : "";
 }

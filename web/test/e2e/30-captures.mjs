@@ -271,3 +271,25 @@ test("a capture is decoded while it arrives", async () => {
   assert.deepEqual(await findings(page), []);
   await silent();
 });
+
+test("what registers of parts hold is shown at the cursor", async () => {
+  const { page, silent } = await open(`/captures/${stage.capture}`);
+  await page.getByRole("button", { name: "Add decoder" }).click();
+  await page.getByLabel("Protocol").selectOption({ label: "I²C, registers of parts" });
+  await page.getByLabel(/clock line/i).selectOption("LA1");
+  await page.getByLabel(/data line/i).selectOption("LA2");
+  await page.getByLabel("Parts on the bus").fill("ds1307");
+  await page.getByRole("button", { name: "Add", exact: true }).click();
+  await page.getByRole("tab", { name: "What registers hold" }).click();
+  await page.getByRole("row", { name: /hours = 0x/ }).waitFor();
+  await page.getByText("before the end of the view").waitFor();
+  assert.deepEqual(await findings(page), []);
+  await page.getByRole("row", { name: /hours = 0x/ }).click();
+  await page.waitForFunction(() => Number(new URL(location.href).searchParams.get("to")) > 0);
+  // At the very beginning nothing was read yet.
+  await page.getByRole("application").press("Home");
+  await page.getByRole("application").press("1");
+  await page.getByText("before cursor A").waitFor();
+  await screenshot(page, "viewer-registers");
+  await silent();
+});
