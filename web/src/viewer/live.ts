@@ -28,6 +28,7 @@ export function followLive(device: string, following: Pick<Following, "show" | "
   let live: LiveCapture | undefined;
   let viewer: Viewer | undefined;
   let current = "";
+  let trigger: number | undefined;
   let timer = 0;
 
   const begin = ({ capture_id, channels }: State): void => {
@@ -48,14 +49,14 @@ export function followLive(device: string, following: Pick<Following, "show" | "
       rate,
     );
     viewer?.close();
-    viewer = undefined;
+    viewer = trigger = undefined;
     following.ended(undefined);
   };
 
   const refresh = (): void => {
     timer = 0;
     if (!live || live.samples === 0) return;
-    if (!viewer) following.show((viewer = new Viewer(current.split(" ")[0]!, new LiveSource(live), undefined, undefined, device)));
+    if (!viewer) following.show((viewer = new Viewer(current.split(" ")[0]!, new LiveSource(live), undefined, trigger, device)));
     const view = viewer.view.peek();
     // The view follows the end until it is moved away from it.
     const atEnd = view.to >= view.samples;
@@ -69,6 +70,10 @@ export function followLive(device: string, following: Pick<Following, "show" | "
     text(message) {
       if (message.type === "capture.state" && message["status"] !== "pending") begin(message as unknown as State);
       if (message.type === "gap") live?.lose(message as unknown as Gap);
+      if (message.type === "capture.done" && typeof message["trigger_sample"] === "number") {
+        trigger = message["trigger_sample"];
+        if (viewer) viewer.trigger.value = trigger;
+      }
       if (message.type === "capture.done" || message.type === "capture.error")
         following.ended({ id: String(message["capture_id"]), status: message["status"] as CapturesCapture["status"] });
     },

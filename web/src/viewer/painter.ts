@@ -343,7 +343,7 @@ export class Painter {
 
   /** Time 0, where the trigger was met. */
   #drawTrigger(c: CanvasRenderingContext2D): void {
-    if (!this.#viewer.isTriggered) return;
+    if (this.#viewer.trigger.peek() === undefined) return;
     const r = this.#ratio;
     const x = Math.round(toX(this.#viewer.view.peek(), this.#viewer.zero, this.#width));
     if (x < -8 * r || x > this.#width + 8 * r) return;

@@ -35,7 +35,7 @@ export function Plot({ viewer, onMarker }: { viewer: Viewer; onMarker?: ((sample
     const themed = new MutationObserver(recolour);
     themed.observe(document.documentElement, { attributeFilter: ["data-theme"] });
     const stops = [
-      effect(() => void (viewer.view.value, viewer.edition.value, viewer.golden.value, painter.due(true))),
+      effect(() => void (viewer.view.value, viewer.edition.value, viewer.golden.value, viewer.trigger.value, painter.due(true))),
       effect(() => void (viewer.hover.value, viewer.cursors.value, viewer.markers.value, viewer.places.value, viewer.judged.value, painter.due(false))),
       effect(() => void (viewer.rows.value.length, untracked(resize))),
       listen(over.current!, viewer, (sample, lane) => onMarkerNow.current?.(sample, lane)),

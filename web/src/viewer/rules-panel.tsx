@@ -78,7 +78,7 @@ function RulesSheet({ viewer, onClose }: { viewer: Viewer; onClose: () => void }
         event.preventDefault();
         void submit();
       }}>
-        <Text label="Rules, as YAML or JSON" mono rows={14} value={text.value} onInput={(next) => (text.value = next)} hint={`Channels: ${lanes.map(({ name }) => name).join(", ")}. Times count from ${viewer.isTriggered ? "the trigger" : "the first sample"}.`} />
+        <Text label="Rules, as YAML or JSON" mono rows={14} value={text.value} onInput={(next) => (text.value = next)} hint={`Channels: ${lanes.map(({ name }) => name).join(", ")}. Times count from ${viewer.trigger.value !== undefined ? "the trigger" : "the first sample"}.`} />
         {faults.value.length > 0 && <Faults faults={faults.value} />}
         {failure.value && <Trouble failure={failure.value} />}
         <details>

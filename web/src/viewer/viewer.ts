@@ -48,9 +48,8 @@ export class Viewer {
   readonly lookups: Lookups | undefined;
   /** The device that the capture arrives from, while it does. */
   readonly liveOf: string | undefined;
-  /** The sample of time 0: where the trigger was met, or else the first one. */
-  readonly zero: number;
-  readonly isTriggered: boolean;
+  /** The sample at which the trigger was met. While a capture arrives that is not known. */
+  readonly trigger = signal<number | undefined>(undefined);
   readonly view = signal<View>(whole(1));
   readonly cursors = signal<Cursors>({});
   readonly hover = signal<{ readonly sample: number; readonly lane: number } | undefined>(undefined);
@@ -92,8 +91,7 @@ export class Viewer {
     this.source = source;
     this.lookups = lookups;
     this.liveOf = liveOf;
-    this.zero = trigger ?? 0;
-    this.isTriggered = typeof trigger === "number";
+    this.trigger.value = trigger ?? undefined;
     this.view.value = whole(source.samples);
   }
 
@@ -112,6 +110,11 @@ export class Viewer {
     const lanes = this.source.lanes.filter((lane) => lane.kind === "digital").length;
     const rest = RULER + this.rows.value.length * HEIGHTS.decoder + (this.source.lanes.length - lanes) * HEIGHTS.analog;
     return Math.floor(Math.min(HEIGHTS.digitalMax, Math.max(HEIGHTS.digital, (this.room.value - rest) / lanes)));
+  }
+
+  /** The sample of time 0: where the trigger was met, or else the first one. */
+  get zero(): number {
+    return this.trigger.value ?? 0;
   }
 
   /** Seconds from time 0. */

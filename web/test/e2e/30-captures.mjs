@@ -215,6 +215,18 @@ test("a capture begins at what a decoder sees, and that is time 0 everywhere", a
   await page.goto(`${page.url().split("?")[0]}?from=${trigger - 1000}&to=${trigger + 1000}&a=${trigger}`);
   await page.getByRole("region", { name: "Measurements" }).getByText("0.000\u202f000 s").waitFor();
   await page.getByRole("gridcell", { name: /^-0\.000/ }).first().waitFor();
+  // On the live page as soon as the capture is done, and in the same place.
+  await page.goto(`${stage.url}/captures/live?device=${stage.device}`);
+  await page.getByText("Waiting for a capture").waitFor();
+  const again = await api("/la/captures/start", { device_id: stage.device, samples: 400_000, sample_rate_mhz: 1, channels: ["LA1", "LA2"], voltage_mv: 3300, pre_samples: 100_000, trigger: { protocol: "i2c", scl: "LA1", sda: "LA2", address: "0x68", timeout_ms: 20_000 } });
+  await page.getByRole("link", { name: "Open the capture" }).waitFor({ timeout: 30_000 });
+  const met = (await api(`/capture/${again.capture_id}?frames=none`)).trigger_sample;
+  await page.getByRole("application").press("1");
+  const middle = await page.getByRole("region", { name: "Measurements" }).locator("dd").first().textContent();
+  const seconds = Number(middle.replaceAll("\u202f", "").replace(" s", ""));
+  // The whole of it is seen, so a cursor without a pointer is in its middle, at an edge or not.
+  const { samples } = (await api(`/capture/${again.capture_id}?frames=none`)).channels[0];
+  assert(Math.abs(seconds * 1e6 - (samples / 2 - met)) < 0.02 * samples, `${middle} ${samples} ${met}`);
   await silent();
 });
 
