@@ -46,11 +46,12 @@ export function followEvents(): void {
     else if (session.peek() && !stop) open();
   });
   // What the browser knows sooner than the line: then the pages show it, too.
-  addEventListener("offline", () => {
-    if (!stop) return;
-    close();
-    open();
-  });
+  for (const change of ["offline", "online"])
+    addEventListener(change, () => {
+      if (!stop) return;
+      close();
+      open();
+    });
 }
 
 function open(): void {

@@ -138,7 +138,7 @@ function Trend({ values }: { values: readonly JobsMeasurement[] }) {
   const box = useRef<HTMLDivElement>(null);
   const width = useSignal(800);
   useEffect(() => {
-    const observer = new ResizeObserver(() => (width.value = box.current!.clientWidth));
+    const observer = new ResizeObserver(([entry]) => (width.value = entry!.contentRect.width));
     observer.observe(box.current!);
     return () => observer.disconnect();
   }, []);

@@ -51,7 +51,7 @@ function Rail({ name, readings, intervalMs }: { name: string; readings: Readings
   /** The moment that is looked at; undefined: the newest. */
   const moment = useSignal<number | undefined>(undefined);
   useEffect(() => {
-    const observer = new ResizeObserver(() => (width.value = box.current!.clientWidth));
+    const observer = new ResizeObserver(([entry]) => (width.value = entry!.contentRect.width));
     observer.observe(box.current!);
     return () => observer.disconnect();
   }, []);

@@ -11,6 +11,7 @@ for (const [width, colorScheme] of [[1400, "light"], [390, "dark"]])
     const { page, silent } = await open(`/devices/${stage.device}`, { colorScheme, viewport: { width, height: 900 } });
     const plot = page.getByRole("slider", { name: "Internal 5 V, a moment of the last hour" });
     await plot.waitFor();
+    await plot.and(page.locator('[aria-valuetext*=" 5."]')).waitFor({ timeout: 15_000 });
     await page.getByText(/With power: 5\.\d\d V.*on average \d+\.\d mA/).waitFor();
     await power(0);
     await page.getByText("Off now.").waitFor({ timeout: 15_000 });
