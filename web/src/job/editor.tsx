@@ -1,9 +1,12 @@
 // A text with numbers of lines, in which lines are marked. The browser's own text area: it knows every way to write.
 import { useEffect, useRef } from "preact/hooks";
+import { wordAt } from "../model/named.ts";
 
 export interface EditorHandle {
   /** Puts the caret at the beginning of a line, from 1, and shows it. */
   show(line: number): void;
+  /** Puts a name in place of the word at the caret. */
+  put(name: string): void;
 }
 
 export function Editor({ label, value, marked, handle, onInput, onLine, onSubmit }: {
@@ -21,6 +24,8 @@ export function Editor({ label, value, marked, handle, onInput, onLine, onSubmit
   const area = useRef<HTMLTextAreaElement>(null);
   const numbers = useRef<HTMLDivElement>(null);
   const lines = value.split("\n").length;
+  const input = useRef(onInput);
+  input.current = onInput;
   useEffect(() => {
     handle.current = {
       show(line) {
@@ -30,6 +35,13 @@ export function Editor({ label, value, marked, handle, onInput, onLine, onSubmit
         element.setSelectionRange(at, at);
         element.scrollTop = Math.max(0, (line - 1) * 20 - element.clientHeight / 2);
         onLine(line);
+      },
+      put(name) {
+        const element = area.current!;
+        const { from, to } = wordAt(element.value, element.selectionStart);
+        element.focus();
+        element.setRangeText(name, from, to, "end");
+        input.current(element.value);
       },
     };
   }, []);

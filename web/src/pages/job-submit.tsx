@@ -8,6 +8,7 @@ import type { JobsSubmitted } from "../api/schema.ts";
 import { useUpload } from "../api/upload.ts";
 import { Editor, type EditorHandle } from "../job/editor.tsx";
 import { TEMPLATES } from "../job/templates.ts";
+import { type Kind, kindAt, namedIn } from "../model/named.ts";
 import { type Fault, faultsOf } from "../model/rules.ts";
 import { Checker, type Schema } from "../model/schema.ts";
 import { type Parsed, YamlError, parseYaml } from "../model/yaml.ts";
@@ -21,6 +22,7 @@ import { Progress } from "../ui/progress.tsx";
 import { Trouble } from "../ui/states.tsx";
 import { Tabs } from "../ui/tabs.tsx";
 import { bytes, several } from "../ui/time.ts";
+import { useDevices } from "./devices.tsx";
 
 /** What was written and not submitted stays in this browser. */
 const DRAFT = "hostd-pipeline";
@@ -56,6 +58,20 @@ function begun({ id }: JobsSubmitted): void {
   navigate(`/jobs/${id}`);
 }
 
+/** Names of the organisation that a pipeline may name; undefined while they are not known. */
+function useNames(): Readonly<Record<Kind, readonly string[] | undefined>> {
+  const secrets = useResource("secrets", (signal) => call("GET /secrets", undefined, signal));
+  const devices = useDevices();
+  return { secret: secrets.data.value?.secrets.map(({ name }) => name), device: devices.data.value?.devices.map(({ name }) => name) };
+}
+
+/** A secret has to be there when a pipeline is submitted; for a device it waits. */
+function unknownNames(parsed: Parsed | undefined, names: ReturnType<typeof useNames>): { readonly faults: readonly Fault[]; readonly notes: readonly Fault[] } {
+  const unknown = parsed ? namedIn(parsed).filter(({ kind, name }) => !name.includes("{{") && names[kind]?.includes(name) === false) : [];
+  const of = (kind: Kind, say: (name: string) => string): readonly Fault[] => unknown.filter((one) => one.kind === kind).map(({ name, path }) => ({ line: parsed!.lines.get(path), message: say(name) }));
+  return { faults: of("secret", (name) => `There is no secret ${name}.`), notes: of("device", (name) => `There is no device ${name} now: a job waits until there is.`) };
+}
+
 interface Checked {
   readonly faults: readonly Fault[];
   readonly parsed: Parsed | undefined;
@@ -79,6 +95,7 @@ function Written() {
   const line = useSignal(1);
   const handle = useRef<EditorHandle>(null);
   const about = useAbout();
+  const names = useNames();
   const now = useMemo(() => checked(text.value, checker), [text.value, checker]);
   const submitting = useAction(async () => {
     const made = await call("POST /jobs/submit", { body: { definition: text.peek(), ...about.given() } });
@@ -88,7 +105,8 @@ function Written() {
   useEffect(() => localStorage.setItem(DRAFT, text.value), [text.value]);
   const { value: failure } = submitting.failure;
   const told: readonly Fault[] = failure?.refusal.problems?.map(({ line: at, message }) => ({ line: at, message: message.charAt(0).toUpperCase() + message.slice(1) })) ?? [];
-  const faults = told.length > 0 ? told : now.faults;
+  const unknown = unknownNames(now.parsed, names);
+  const faults = told.length > 0 ? told : [...now.faults, ...unknown.faults];
   const submit = (): void => void submitting.run();
   /** What a person wrote is kept while an example stands in its place. */
   const replace = (next: string): void => {
@@ -115,32 +133,36 @@ function Written() {
       <div class="stack">
         <section aria-label="Check" aria-live="polite">
           <h2>{faults.length === 0 ? "Nothing wrong so far" : several(faults.length, "problem")}</h2>
-          {faults.length === 0 && <p class="small">{checker ? "The server checks the rest when it is submitted: chips, devices, secrets, names that refer to each other." : "The check is being read."}</p>}
+          {faults.length === 0 && <p class="small">{checker ? "The server checks the rest when it is submitted: chips, which refs may use a secret, names that refer to each other." : "The check is being read."}</p>}
+          {unknown.notes.map(({ line: at, message }, i) => <p key={i} class="small">{at !== undefined && <b>Line {at} </b>}{message}</p>)}
           <ul class="problems">{faults.map(({ line: at, message }, i) => <li key={i}><button type="button" disabled={at === undefined} onClick={() => handle.current?.show(at!)}>{at !== undefined && <b>Line {at} </b>}{message}</button></li>)}</ul>
         </section>
         {failure && told.length === 0 && <Trouble failure={failure} />}
         {about.fields(failure?.fields ?? {}, true)}
         <div><Button kind="main" label="Submit" title="Ctrl or ⌘ with Enter" busy={submitting.busy.value} onClick={submit} /></div>
-        {checker && now.parsed && <Here checker={checker} parsed={now.parsed} line={line.value} />}
+        {checker && now.parsed && <Here checker={checker} parsed={now.parsed} line={line.value} names={names} onPut={(name) => handle.current?.put(name)} />}
       </div>
     </div>
   );
 }
 
 /** What may stand where the caret is. */
-function Here({ checker, parsed, line }: { checker: Checker; parsed: Parsed; line: number }) {
+function Here({ checker, parsed, line, names, onPut }: { checker: Checker; parsed: Parsed; line: number; names: ReturnType<typeof useNames>; onPut: (name: string) => void }) {
   // The last path that begins on or before the line; of a value without keys, what holds it.
   let path = "";
   for (const [one, at] of parsed.lines) if (at <= line && at >= (parsed.lines.get(path) ?? 0)) path = one;
   const isLeaf = (checker.describe(path)?.keys.length ?? 0) === 0;
   const parent = isLeaf ? path.replace(/(?:\.[^.[]*|\[\d+\]|^[^.[]+)$/, "") : path;
   const [own, around] = [checker.describe(path), checker.describe(parent)];
-  if (!around) return null;
+  const kind = kindAt(path);
+  const offered = kind && names[kind];
+  if (!around && !offered) return null;
   return (
     <section aria-label="What may stand here" class="here">
       <h2 class="mono">{path || "pipeline"}</h2>
       <p class="small">{own?.description}</p>
-      {around.keys.length > 0 && <dl tabIndex={0} aria-label="Keys">{around.keys.map(({ name, description, isRequired }) => <><dt key={name}>{name}{isRequired && <span class="small"> required</span>}</dt><dd>{description}</dd></>)}</dl>}
+      {offered && <div class="tools" role="group" aria-label={kind === "secret" ? "Secrets" : "Devices"}>{offered.length === 0 ? <span class="small">There is none yet.</span> : offered.map((name) => <Button key={name} label={name} title={`Put ${name} at the caret`} onClick={() => onPut(name)} />)}</div>}
+      {around && around.keys.length > 0 && <dl tabIndex={0} aria-label="Keys">{around.keys.map(({ name, description, isRequired }) => <><dt key={name}>{name}{isRequired && <span class="small"> required</span>}</dt><dd>{description}</dd></>)}</dl>}
     </section>
   );
 }

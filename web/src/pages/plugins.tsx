@@ -4,6 +4,7 @@ import { useAction } from "../api/action.ts";
 import { call, request, url } from "../api/client.ts";
 import { refresh, useResource } from "../api/resource.ts";
 import type { PluginsNotes, PluginsPlugin } from "../api/schema.ts";
+import { isAtLeast } from "../api/session.ts";
 import { query, setQuery } from "../router.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
@@ -40,7 +41,7 @@ export default function PluginsPage() {
     <main class="page">
       <Head title="Plugins" note={known && several(known.plugins.length, "plugin")}>
         <Filter label="Filter plugins" />
-        <Button icon="upload" label="Install" kind="main" onClick={() => setQuery({ sheet: "install" })} />
+        {isAtLeast("admin") && <Button icon="upload" label="Install" kind="main" onClick={() => setQuery({ sheet: "install" })} />}
       </Head>
       <Loaded resource={plugins} rows={3}>
         {({ plugins: all, refused }) => (

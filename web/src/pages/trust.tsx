@@ -3,6 +3,7 @@ import { useSignal } from "@preact/signals";
 import { call } from "../api/client.ts";
 import { refresh, useResource } from "../api/resource.ts";
 import type { AuthRule } from "../api/schema.ts";
+import { isAtLeast } from "../api/session.ts";
 import { query, setQuery } from "../router.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
@@ -41,7 +42,7 @@ export function Trust() {
       <section aria-labelledby="trust-rules">
         <div class="section-head">
           <h2 id="trust-rules">CI runs that are let in</h2>
-          <div class="actions"><Button icon="plus" label="Let a repository in" kind="main" onClick={() => setQuery({ sheet: "new" })} /></div>
+          {isAtLeast("admin") && <div class="actions"><Button icon="plus" label="Let a repository in" kind="main" onClick={() => setQuery({ sheet: "new" })} /></div>}
           <p class="note">Runs of GitHub Actions show an identity that GitHub has signed, and need no secret. They may use the devices of a rule, and nothing else.</p>
         </div>
         <Loaded resource={rules} rows={2}>

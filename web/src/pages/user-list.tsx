@@ -4,7 +4,7 @@ import { useAction } from "../api/action.ts";
 import { call } from "../api/client.ts";
 import { refresh, useResource } from "../api/resource.ts";
 import type { AuthUser } from "../api/schema.ts";
-import { session } from "../api/session.ts";
+import { isAtLeast, session } from "../api/session.ts";
 import { query, setQuery } from "../router.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
@@ -54,7 +54,7 @@ export function Users() {
       <div class="bar-above">
         <Filter label="Filter users" />
         <span class="grow" />
-        <Button icon="plus" label="Add a user" kind="main" onClick={() => setQuery({ sheet: "+" })} />
+        {isAtLeast("admin") && <Button icon="plus" label="Add a user" kind="main" onClick={() => setQuery({ sheet: "+" })} />}
       </div>
       {coding.failure.value && <Trouble failure={coding.failure.value} />}
       <Loaded resource={users} rows={4}>
