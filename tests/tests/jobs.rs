@@ -3,6 +3,7 @@
 mod archives;
 mod caches;
 mod captures;
+mod checks;
 mod commits;
 mod evidence;
 mod flashing;

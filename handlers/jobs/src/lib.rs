@@ -5,6 +5,7 @@ mod artifacts;
 mod cancel;
 mod capture;
 mod cases;
+mod check;
 mod example;
 mod get;
 mod job;
@@ -28,6 +29,7 @@ mod why;
 /// The endpoints of this group.
 pub static ROUTES: &[guest::Route] = &[
     submit::ROUTE,
+    check::ROUTE,
     list::ROUTE,
     schema::ROUTE,
     cases::ROUTE,

@@ -89,7 +89,7 @@ members! {
 
 /// Many lines, which the host reads.
 #[derive(Debug)]
-struct Definition;
+pub(crate) struct Definition;
 
 impl Shape for Definition {
     type Value = String;

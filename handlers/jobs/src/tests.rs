@@ -30,5 +30,5 @@ fn few_have_a_body() {
         .filter(|route| route.body_limit > 0)
         .map(|route| route.name)
         .collect();
-    assert_eq!(with_body, ["jobs.submit", "jobs.trust_refs"]);
+    assert_eq!(with_body, ["jobs.submit", "jobs.check", "jobs.trust_refs"]);
 }

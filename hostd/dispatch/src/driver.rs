@@ -3,6 +3,7 @@
 mod devices;
 mod event;
 mod lease;
+mod prospects;
 mod refused;
 mod settle;
 mod waits;
@@ -31,6 +32,7 @@ use crate::record::Entry;
 use crate::why::{self, Why};
 pub(crate) use event::{Arrival, Event, Events, Refusal};
 pub(crate) use lease::is_lease_owner;
+pub(crate) use prospects::Prospective;
 pub(crate) use refused::Refused;
 use settle::Change;
 pub(crate) use waits::Waits;
@@ -114,6 +116,9 @@ impl Driver {
             }
             Event::Why(job, answer) => {
                 let _ = answer.send(self.why(&job));
+            }
+            Event::Prospects(job, answer) => {
+                let _ = answer.send(self.prospects(&job));
             }
             Event::Readmit(device, answer) => {
                 let ended = self.store.quarantine_end(&device).await;

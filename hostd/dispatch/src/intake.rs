@@ -20,6 +20,7 @@ use sha2::{Digest, Sha256};
 use store::jobs::{Archive, Job, Request, RequestKey, Run, TEXT_CHARS_MAX};
 use vault::{Refusal, Vault};
 
+use crate::checked::{Checked, CheckedRun};
 use crate::driver::Arrival;
 use crate::error::JobError;
 use crate::facts::Wants;
@@ -73,8 +74,13 @@ pub struct NewJob {
 impl NewJob {
     /// Whether it is read in a moment.
     pub(crate) fn is_small(&self) -> bool {
-        matches!(&self.source, Source::Definition(text) if text.len() <= SMALL_BYTES)
+        matches!(&self.source, Source::Definition(text) if is_read_in_a_moment(text))
     }
+}
+
+/// Whether a pipeline is.
+pub(crate) fn is_read_in_a_moment(definition: &str) -> bool {
+    definition.len() <= SMALL_BYTES
 }
 
 /// What taking jobs in needs. Blocks the thread it is used on.
@@ -123,8 +129,7 @@ impl Intake {
     ) -> Result<Arrival, JobError> {
         check_texts(&new)?;
         let (definition, sources) = self.open(by, &new.source)?;
-        let reading = (definition.len() as u64).saturating_mul(READING_FACTOR);
-        let reading = self.memory.take(&by.org, reading).map_err(|_| scarce())?;
+        let reading = self.reading(by, &definition)?;
         let pipeline = self.read(&definition)?;
         let may = self.check(&pipeline, &definition, by, new.r#ref.as_deref());
         let objection = match may {
@@ -187,6 +192,51 @@ impl Intake {
             objection,
             archive: staged,
         })
+    }
+
+    /// What a pipeline comes to, checked as [`take`](Self::take) does as that of the job `id`, and what each run asks of a
+    /// device. Nothing is made or kept.
+    pub(crate) fn look(
+        &self,
+        by: &Submitter,
+        definition: &str,
+        reference: Option<&str>,
+        id: &str,
+    ) -> Result<(Checked, Vec<Option<Wants>>), JobError> {
+        check_text("ref", reference)?;
+        let reading = self.reading(by, definition)?;
+        let pipeline = self.read(definition)?;
+        self.check(&pipeline, definition, by, reference)?;
+        let plan = pipeline::outline(&pipeline, &self.caps);
+        let secrets = pipeline.secrets().into_iter().map(str::to_owned).collect();
+        drop((pipeline, reading));
+        let runs = record::runs(&plan);
+        drop(self.hold(by, &submission::of(by, id, &plan), &runs, &plan)?);
+        let asked = |run: &pipeline::plan::Run| match &run.role {
+            Role::Build { .. } => None,
+            Role::Bench { device, .. } => Some(Wants(device.clone())),
+        };
+        let wanted: Vec<Option<Wants>> = plan.runs.iter().map(asked).collect();
+        let runs = runs
+            .into_iter()
+            .zip(&wanted)
+            .map(|(run, wants)| CheckedRun {
+                run,
+                device: wants.as_ref().map(|Wants(asked)| asked.into()),
+            });
+        let checked = Checked {
+            name: plan.name,
+            runs: runs.collect(),
+            secrets,
+            warnings: Vec::new(),
+        };
+        Ok((checked, wanted))
+    }
+
+    /// Memory to read a pipeline in.
+    fn reading(&self, by: &Submitter, definition: &str) -> Result<Held, JobError> {
+        let bytes = (definition.len() as u64).saturating_mul(READING_FACTOR);
+        self.memory.take(&by.org, bytes).map_err(|_| scarce())
     }
 
     /// Memory for a job that waits and runs.
@@ -456,20 +506,23 @@ fn check_texts(new: &NewJob) -> Result<(), JobError> {
         ("ref", &new.r#ref),
         ("commit", &new.commit),
     ];
-    for (field, text) in texts {
-        let Some(text) = text else { continue };
-        let is_fit = (1..=TEXT_CHARS_MAX).contains(&text.chars().count())
-            && !text.chars().any(char::is_control);
-        if !is_fit {
-            return Err(JobError::Invalid {
-                field,
-                message: format!(
-                    "must have 1 to {TEXT_CHARS_MAX} characters, none of them a control character"
-                ),
-            });
-        }
+    let mut texts = texts.into_iter();
+    texts.try_for_each(|(field, text)| check_text(field, text.as_deref()))
+}
+
+fn check_text(field: &'static str, text: Option<&str>) -> Result<(), JobError> {
+    let Some(text) = text else { return Ok(()) };
+    let is_fit =
+        (1..=TEXT_CHARS_MAX).contains(&text.chars().count()) && !text.chars().any(char::is_control);
+    match is_fit {
+        true => Ok(()),
+        false => Err(JobError::Invalid {
+            field,
+            message: format!(
+                "must have 1 to {TEXT_CHARS_MAX} characters, none of them a control character"
+            ),
+        }),
     }
-    Ok(())
 }
 
 /// What tells a request from another one.

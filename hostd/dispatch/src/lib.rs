@@ -15,6 +15,7 @@ mod attempt;
 mod behind;
 mod bench;
 mod board;
+mod checked;
 mod driver;
 mod ending;
 mod error;
@@ -42,6 +43,7 @@ mod turns;
 mod why;
 
 pub use bench::{Benches, Grant, Looking, Opened};
+pub use checked::{Checked, CheckedRun, Doubt, Warning, Wish};
 pub use error::{JobError, OpenError};
 pub use files::{ATTEMPT_FILES, DEFINITION};
 pub use history::{CaseHistory, History, Looked, Seen, Went};

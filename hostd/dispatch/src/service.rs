@@ -99,17 +99,17 @@ pub struct Submitted {
 
 /// All jobs.
 pub struct Jobs {
-    intake: Intake,
+    pub(crate) intake: Intake,
     pub(crate) files: Files,
     public_url: String,
     pub(crate) store: Store,
-    clock: Clock,
+    pub(crate) clock: Clock,
     blobs: Arc<Blobs>,
     board: Arc<Board>,
-    events: Events,
+    pub(crate) events: Events,
     pub(crate) turns: Arc<Turns>,
     tools: Arc<Tools>,
-    isolation: Arc<Isolation>,
+    pub(crate) isolation: Arc<Isolation>,
     drain_wait: Duration,
     /// Jobs that could not be read at the start.
     unreadable: u64,

@@ -73,6 +73,11 @@ struct Account {
 }
 
 impl Accounts {
+    /// An organisation that has submitted or has devices.
+    pub(crate) fn known_org(&self, name: &OrgId) -> Option<usize> {
+        self.org_by_name.get(name).copied()
+    }
+
     pub(crate) fn org(&mut self, name: &OrgId) -> usize {
         if let Some(org) = self.org_by_name.get(name) {
             return *org;

@@ -42,5 +42,5 @@ pub use limits::{Limits, Refused};
 pub use names::{AttemptId, DeviceId, JobId, OrgId, TaskId, UserId};
 pub use scheduler::{Before, Decision, Scheduler, Stored, StoredTask};
 pub use submission::{Class, Clocks, Requirement, Submission, Task, Work};
-pub use waits::{Wait, unmatched};
+pub use waits::{Wait, misfits, unmatched};
 pub use why::{Blocked, Why, WhyTask};

@@ -154,6 +154,18 @@ impl<R: Requirement> Scheduler<R> {
         Ok(decisions)
     }
 
+    /// Whether a job may have so many tasks.
+    ///
+    /// # Errors
+    /// [`Refused::Tasks`].
+    pub fn may_have(&self, count: usize) -> Result<(), Refused> {
+        let max = self.limits.tasks_max;
+        match (1..=max).contains(&count) {
+            true => Ok(()),
+            false => Err(Refused::Tasks { count, max }),
+        }
+    }
+
     /// Somebody ends a job; nothing happens if it has finished or is already ending.
     pub fn cancel(&mut self, job: &JobId, now_ms: u64) -> Vec<Decision> {
         self.at(now_ms);
@@ -202,10 +214,7 @@ impl<R: Requirement> Scheduler<R> {
         if self.numbers.contains_key(&submission.job) {
             return Err(Refused::Known(submission.job.clone()));
         }
-        let (count, max) = (submission.tasks.len(), self.limits.tasks_max);
-        if !(1..=max).contains(&count) {
-            return Err(Refused::Tasks { count, max });
-        }
+        self.may_have(submission.tasks.len())?;
         for (task, spec) in (0..).zip(&submission.tasks) {
             if let Some(&needs) = spec.needs.iter().find(|needs| **needs >= task) {
                 return Err(Refused::Needs { task, needs });

@@ -211,8 +211,9 @@ impl<R: Requirement> Scheduler<R> {
     }
 }
 
-/// What each of these devices lacks.
-pub(crate) fn misfits(devices: &[(DeviceId, Blocked)]) -> Vec<(DeviceId, String)> {
+/// What each of these devices lacks; those that lack nothing are left out.
+#[must_use]
+pub fn misfits(devices: &[(DeviceId, Blocked)]) -> Vec<(DeviceId, String)> {
     let misfits = devices.iter().filter_map(|(id, blocked)| match blocked {
         Blocked::Misfit(lack) => Some((id.clone(), lack.clone())),
         Blocked::Quarantined(_)

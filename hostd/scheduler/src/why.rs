@@ -4,7 +4,7 @@ use crate::axes::{Axes, State};
 use crate::cause::Ending;
 use crate::devices::{Device, Quarantine};
 use crate::groups::Kind;
-use crate::names::{DeviceId, JobId, UserId};
+use crate::names::{DeviceId, JobId, OrgId, UserId};
 use crate::scheduler::Scheduler;
 use crate::submission::Requirement;
 use crate::task::{TaskKey, TaskState};
@@ -129,6 +129,17 @@ impl<R: Requirement> Scheduler<R> {
         let Some((org, requirement)) = self.groups.requirement(group) else {
             return Vec::new();
         };
+        self.blocked_on(org, requirement)
+    }
+
+    /// Each device of an organisation, and what would prevent its use now by a task that requires this.
+    #[must_use]
+    pub fn prospects(&self, org: &OrgId, requirement: &R) -> Vec<(DeviceId, Blocked)> {
+        let org = self.accounts.known_org(org);
+        org.map_or_else(Vec::new, |org| self.blocked_on(org, requirement))
+    }
+
+    fn blocked_on(&self, org: usize, requirement: &R) -> Vec<(DeviceId, Blocked)> {
         let ours = self.devices.all().filter(|(_, device)| device.org == org);
         ours.map(|(_, device)| {
             let lack = requirement.misfit(&device.facts);

@@ -20,6 +20,7 @@ use lab::devices::Devices;
 use store::jobs::Job;
 
 mod cases;
+mod checked;
 mod told;
 
 use told::{artifact, captured, head, news, state_of, to_wit, verdict_of, why_run};
@@ -93,6 +94,16 @@ impl w::Host for View<'_> {
             job: self.told(&submitted.job).await?,
             is_replay: submitted.is_replay,
         })
+    }
+
+    async fn check(
+        &mut self,
+        definition: String,
+        reference: Option<String>,
+    ) -> Result<w::Checked, w::Error> {
+        let checked = self.jobs.check(self.submitter()?, definition, reference);
+        let checked = checked.await.map_err(|e| self.job_error(e))?;
+        Ok(checked::to_wit(checked))
     }
 
     async fn get(&mut self, id: String) -> Result<w::Job, w::Error> {

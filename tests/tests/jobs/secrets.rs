@@ -64,7 +64,7 @@ fn naming(secret: &str) -> String {
     )
 }
 
-fn set(jobs: &Jobs, name: &str, refs: &[&str]) {
+pub(super) fn set(jobs: &Jobs, name: &str, refs: &[&str]) {
     let body = json!({"value": VALUE, "refs": refs}).to_string();
     let path = format!("/api/secrets/{name}");
     let reply = jobs.client().send("PUT", &path, Some(&body)).unwrap();

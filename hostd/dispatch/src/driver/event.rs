@@ -7,7 +7,9 @@ use scheduler::{AttemptId, Submission};
 use store::jobs::{Job, Request, RequestKey};
 use tokio::sync::{mpsc, oneshot};
 
+use super::prospects::Prospective;
 use crate::attempt::Ended;
+use crate::checked::Warning;
 use crate::error::JobError;
 use crate::facts::Wants;
 use crate::record::Entry;
@@ -47,6 +49,8 @@ pub(crate) enum Event {
     Cancel(String, String, Answer<Result<Arc<Job>, JobError>>),
     /// Why an unfinished job does not run.
     Why(String, Answer<Option<Why>>),
+    /// What would be in the way of the runs of a job, if it was submitted.
+    Prospects(Prospective, Answer<Result<Vec<Warning>, JobError>>),
     /// A person trusts a device again. Whether it was in quarantine.
     Readmit(String, Answer<Result<bool, JobError>>),
     /// The first step of an attempt begins.

@@ -3,7 +3,8 @@
 use crate::call::{Rows, call, rows};
 
 /// Routes that are tried on every machine; the others need jobs, which need isolation.
-pub(crate) const WITHOUT_JOBS: [&str; 5] = [
+pub(crate) const WITHOUT_JOBS: [&str; 6] = [
+    "jobs.check",
     "jobs.list",
     "jobs.measurements",
     "jobs.schema",
@@ -27,6 +28,9 @@ const NO_ARCHIVE: &[u8] = b"--B\r\nContent-Disposition: form-data; name=\"ci_yam
     plain text\r\n--B--\r\n";
 
 const HELLO: &str = r#"{"definition":"version: 1\nbuilds: [{ id: fw, steps: [{ run: 'true' }] }]\n","name":"hello","ref":"main"}"#;
+
+const CHECKED: &str =
+    r#"{"definition":"version: 1\nbuilds: [{ id: fw, steps: [{ run: 'true' }] }]\n","ref":"main"}"#;
 
 const BYE: &str =
     r#"{"definition":"version: 1\nbuilds: [{ id: fw, steps: [{ run: 'false' }] }]\n"}"#;
@@ -88,6 +92,19 @@ fn queue() -> Vec<Rows> {
                 415,
                 "unsupported_media_type",
                 call("/jobs/submit").bytes("text/yaml", b"version: 1"),
+            ),
+        rows("jobs.check")
+            .success(200, call("/jobs/check").json(CHECKED))
+            .success(
+                200,
+                call("/jobs/check").json(
+                    r#"{"definition":"version: 1\nbenches: [{ id: b, device: { name: nowhere }, steps: [{ reset: {} }] }]\n"}"#,
+                ),
+            )
+            .refusal(
+                422,
+                "invalid_definition",
+                call("/jobs/check").json(r#"{"definition":"version: 1\nbuild: []\n"}"#),
             ),
         rows("jobs.list")
             .success(200, call("/jobs"))

@@ -117,3 +117,25 @@ fn a_limit_is_named_and_so_is_what_a_task_needs() {
             .ends_with("It starts when one of the 1 build slots is free.")
     );
 }
+
+#[test]
+fn what_is_in_the_way_is_known_before_anything_is_submitted() {
+    let mut s = with_devices(&[("fits", 0b11), ("gone", 0b1), ("small", 0b10)]);
+    s.device_gone(&"gone".into(), 0);
+    let expected = [
+        ("fits", Blocked::Free),
+        ("gone", Blocked::Offline),
+        ("small", Blocked::Misfit("lacks 0b1".to_owned())),
+    ];
+    assert_eq!(
+        s.prospects(&"org".into(), &Need(0b1)),
+        expected.map(|(id, blocked)| (id.into(), blocked))
+    );
+    assert_eq!(s.prospects(&"other".into(), &Need(0b1)), []);
+    assert_eq!(s.jobs().count(), 0);
+    let max = s.limits.tasks_max;
+    assert_eq!(s.may_have(max), Ok(()));
+    for count in [0, max + 1] {
+        assert_eq!(s.may_have(count), Err(Refused::Tasks { count, max }));
+    }
+}
