@@ -20,6 +20,15 @@ pub struct Trace<W> {
     is_empty: bool,
 }
 
+/// How a phase ended, for those who colour it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Went<'a> {
+    /// A stable word for how.
+    pub outcome: &'a str,
+    /// A stable word for the reason; none if there is nothing to explain.
+    pub kind: Option<&'a str>,
+}
+
 /// The process that all rows belong to; the format requires one.
 const PROCESS: u32 = 1;
 
@@ -49,12 +58,24 @@ impl<W: Write> Trace<W> {
         self.meta("process_labels", 0, json!({"labels": labels}))
     }
 
-    /// A phase, once it is over.
+    /// A phase, once it is over. What it `went` like are its arguments.
     ///
     /// # Errors
     /// See [`new`](Self::new).
-    pub fn phase(&mut self, row: &str, name: &str, start_us: u64, end_us: u64) -> io::Result<()> {
-        let more = json!({"dur": end_us.saturating_sub(start_us)});
+    pub fn phase(
+        &mut self,
+        row: &str,
+        name: &str,
+        (start_us, end_us): (u64, u64),
+        went: Option<Went<'_>>,
+    ) -> io::Result<()> {
+        let mut more = json!({"dur": end_us.saturating_sub(start_us)});
+        if let Some(Went { outcome, kind }) = went {
+            more["args"] = match kind {
+                Some(kind) => json!({"outcome": outcome, "kind": kind}),
+                None => json!({"outcome": outcome}),
+            };
+        }
         self.event("X", row, name, start_us, more)
     }
 
@@ -177,7 +198,7 @@ impl<W: Write> Trace<W> {
 mod tests {
     use serde_json::Value;
 
-    use super::Trace;
+    use super::{Trace, Went};
 
     fn events(text: &str) -> Vec<Value> {
         serde_json::from_str(text).unwrap()
@@ -224,7 +245,13 @@ mod tests {
     #[test]
     fn every_kind_of_event_is_in_its_row() {
         let mut trace = Trace::new(Vec::new(), "blinky").unwrap();
-        trace.phase("bench-1", "flash \"fw\"", 100, 350).unwrap();
+        let went = Went {
+            outcome: "infrastructure",
+            kind: Some("infra.device_lost"),
+        };
+        trace
+            .phase("bench-1", "flash \"fw\"", (100, 350), Some(went))
+            .unwrap();
         trace.mark("bench-1 uart", "boot ok\n", 400).unwrap();
         trace.power("3V3", 90, 3_300, 12_500).unwrap();
         trace.capture_begins("bench-1", "c1", "boot", 200).unwrap();
@@ -239,6 +266,10 @@ mod tests {
             (Some(100), Some(250))
         );
         assert_eq!(of("X")["name"], "flash \"fw\"");
+        assert_eq!(
+            of("X")["args"],
+            serde_json::json!({"outcome": "infrastructure", "kind": "infra.device_lost"})
+        );
         assert_eq!(of("C")["args"], serde_json::json!({"V": 3.3, "mA": 12.5}));
         assert_eq!(of("b")["id"], of("e")["id"]);
         assert_eq!(of("b")["tid"], of("X")["tid"]);
@@ -250,8 +281,10 @@ mod tests {
     #[test]
     fn a_timeline_that_was_cut_off_needs_only_its_bracket() {
         let mut trace = Trace::new(Vec::new(), "blinky").unwrap();
-        trace.phase("a", "b", 1, 2).unwrap();
+        trace.phase("a", "b", (1, 2), None).unwrap();
         let text = String::from_utf8(trace.out).unwrap();
-        assert_eq!(events(&format!("{text}]")).len(), 4);
+        let events = events(&format!("{text}]"));
+        assert_eq!(events.len(), 4);
+        assert!(events[3].get("args").is_none(), "{}", events[3]);
     }
 }

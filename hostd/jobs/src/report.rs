@@ -9,7 +9,7 @@ use evidence::cases::{Counts, Source};
 use evidence::log::{Piece, Reader};
 use evidence::measurement::told_of;
 use evidence::result::{self, Case, Fault, JobResult, RunResult};
-use evidence::trace::Trace;
+use evidence::trace::{Trace, Went};
 use evidence::{junit, report};
 use pipeline::Rail;
 use serde::Serialize;
@@ -199,8 +199,13 @@ impl<W: Write> Timeline<W> {
     /// See [`new`](Self::new).
     pub fn run(&mut self, run: &RunEnd) -> io::Result<()> {
         let trace = &mut self.0;
-        for span in spans(run) {
-            trace.phase(&span.lane, &span.name, span.start_us, span.end_us)?;
+        for (name, time) in &run.spans {
+            let went = step_of(run, name, *time).map(|step| Went {
+                outcome: step.outcome.word(),
+                kind: step.outcome.kind(),
+            });
+            let times = (micros::of(time.start), micros::of(time.end));
+            trace.phase(&run.id, name, times, went)?;
         }
         let lane = run.device.as_deref().unwrap_or(&run.id);
         for capture in captures(run) {
@@ -405,19 +410,23 @@ fn case_outcome(outcome: &Outcome, detail: &str) -> result::Outcome {
     }
 }
 
+/// The step that a run spent this stretch of its time on; none for what it did besides.
+fn step_of<'r>(run: &'r RunEnd, name: &str, time: crate::results::Span) -> Option<&'r StepEnd> {
+    let mut steps = run.steps.iter();
+    steps.find(|step| step.name == name && step.time == time)
+}
+
 /// What a run spent its time on.
 #[must_use]
 pub fn spans(run: &RunEnd) -> Vec<result::Span> {
-    let is_bad = |name: &str| {
-        let mut steps = run.steps.iter().filter(|step| step.name == *name);
-        steps.any(|step| bad_end(step).is_some())
-    };
+    let is_bad =
+        |name: &str, time| step_of(run, name, time).is_some_and(|step| bad_end(step).is_some());
     let span = |(name, time): &(String, crate::results::Span)| result::Span {
         lane: run.id.clone(),
         name: name.clone(),
         start_us: micros::of(time.start),
         end_us: micros::of(time.end),
-        failed: is_bad(name),
+        failed: is_bad(name, *time),
     };
     run.spans.iter().map(span).collect()
 }

@@ -162,6 +162,7 @@ fn pages_tell_what_happened() {
         made["ts"].as_u64().is_some() && made["dur"].as_u64() > Some(0),
         "{made}"
     );
+    assert!(made["args"]["outcome"].is_string(), "{made}");
 }
 
 #[test]

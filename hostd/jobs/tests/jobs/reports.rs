@@ -3,6 +3,7 @@
 use std::fs;
 
 use jobs::{Subject, write_reports};
+use serde_json::json;
 
 use crate::Case;
 use crate::home::Home;
@@ -66,7 +67,23 @@ builds:
     assert!(home.out().join("artifacts/fw.a/a b.o").exists());
     let trace: Vec<serde_json::Value> = serde_json::from_str(&read(&files.trace)).unwrap();
     let phases = trace.iter().filter(|event| event["ph"] == "X");
-    let names: Vec<&str> = phases.filter_map(|event| event["name"].as_str()).collect();
-    assert_eq!(names, ["sources", "compiles", "links"]);
+    let phases: Vec<_> = phases
+        .map(|event| (event["name"].as_str().unwrap(), event["args"].clone()))
+        .collect();
+    let failed = json!({"outcome": "failed", "kind": "exit_code"});
+    assert_eq!(
+        phases,
+        [
+            ("sources", json!(null)),
+            ("compiles", json!({"outcome": "passed"})),
+            ("links", failed)
+        ]
+    );
     assert!(!home.out().join("logs").exists());
+    // Of two steps with one name, time says which of them failed.
+    let mut run = job.runs[0].clone();
+    run.steps[0].name = "links".to_owned();
+    run.spans[1].0 = "links".to_owned();
+    let failed: Vec<bool> = jobs::spans(&run).iter().map(|span| span.failed).collect();
+    assert_eq!(failed, [false, false, true]);
 }
