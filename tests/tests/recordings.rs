@@ -525,3 +525,141 @@ fn a_capture_that_a_tunnel_excludes_is_refused_at_once() {
     let start = || client.post("/api/la/captures/start", &order).unwrap();
     until(start, |reply| reply.status == 202).unwrap();
 }
+
+/// The path of an address of this server.
+fn path_of(server: &Server, url: &Value) -> String {
+    let url = url.as_str().unwrap();
+    url.strip_prefix(&server.url)
+        .unwrap_or_else(|| panic!("{url}"))
+        .to_owned()
+}
+
+#[test]
+fn an_address_opens_one_file_of_one_capture_without_a_credential() {
+    let mut server = Server::demo_with(&["--log-level", "trace"]).unwrap();
+    let client = server.client();
+    let order = json!({"device_id": server.device(), "samples": 1000, "sample_rate_mhz": 0.4, "voltage_mv": 3300});
+    let id = captured(&server, "/api/la/captures/start", &order);
+    let other = captured(&server, "/api/la/captures/start", &order);
+    let link = |client: &Client, order: &Value| {
+        let path = format!("/api/capture/{id}/link");
+        client.post(&path, order).unwrap()
+    };
+    let order = json!({"format": "csv", "channels": "LA2,LA1", "from": 10, "to": 20});
+    let made = link(&client, &order).expect(200);
+    assert!(made["expires_at"].is_string(), "{made}");
+    let path = path_of(&server, &made["url"]);
+    let anonymous = server.anonymous();
+    let opened = anonymous.get(&path).unwrap();
+    assert_eq!(opened.status, 200, "{}", opened.text);
+    let query = "format=csv&channels=LA2,LA1&from=10&to=20";
+    let plain = client
+        .get(&format!("/api/capture/{id}/export?{query}"))
+        .unwrap();
+    assert_eq!(opened.text, plain.text);
+    assert_eq!(
+        opened.header("content-disposition"),
+        plain.header("content-disposition")
+    );
+    // For pages of every origin, which other answers are not.
+    let of_page = |path: &str| {
+        let page = server
+            .anonymous()
+            .with_header("origin", "https://app.surfer-project.org");
+        page.get(path).unwrap()
+    };
+    let allowed = "access-control-allow-origin";
+    assert_eq!(of_page(&path).header(allowed), Some("*"));
+    assert_eq!(
+        of_page(&path).header("access-control-allow-credentials"),
+        None
+    );
+    assert_eq!(plain.header(allowed), None);
+    assert_eq!(of_page("/api/captures").header(allowed), None);
+    // Nothing else: another file, another capture, another name, a changed link, a credential.
+    let (_, token) = path.split_once("?link=").unwrap();
+    let changed = format!("{}A", &token[..token.len() - 1]);
+    let flipped = if changed == token {
+        format!("{}B", &token[..token.len() - 1])
+    } else {
+        changed
+    };
+    for path in [
+        path.replace(".csv?", ".vcd?"),
+        path.replace(&id, &other),
+        path.replace(&format!("/{id}.csv"), "/x.csv"),
+        path.replace(token, &flipped),
+        path.replace(token, "x"),
+        path.replace(token, server.api_key.as_str()),
+    ] {
+        let refused = anonymous.get(&path).unwrap();
+        refused.expect_error(403, "link_refused");
+        assert_eq!(refused.header(allowed), None);
+    }
+    let bearer = server
+        .anonymous()
+        .with_authorization(&format!("Bearer {token}"));
+    bearer
+        .get("/api/captures")
+        .unwrap()
+        .expect_error(401, "invalid_credential");
+    // What cannot be exported has no address.
+    link(&client, &json!({"format": "wav"})).expect_error(409, "wrong_state");
+    // A session that may not see the device makes none, and one that may makes one that ends with it.
+    let mint = |devices: Value| {
+        let minted = client
+            .post("/api/auth/token", &json!({"devices": devices}))
+            .unwrap();
+        let token = minted.expect(200)["token"].as_str().unwrap().to_owned();
+        server
+            .anonymous()
+            .with_authorization(&format!("Bearer {token}"))
+    };
+    let narrow = mint(json!(["demo"]));
+    let by_session = link(&narrow, &json!({"format": "vcd", "ttl_seconds": 86400})).expect(200);
+    let by_session = path_of(&server, &by_session["url"]);
+    assert_eq!(anonymous.get(&by_session).unwrap().status, 200);
+    assert!(narrow.delete("/api/auth/session").unwrap().status < 300);
+    anonymous
+        .get(&by_session)
+        .unwrap()
+        .expect_error(403, "link_refused");
+    // A deleted capture has no file.
+    client.delete(&format!("/api/capture/{id}")).unwrap();
+    anonymous.get(&path).unwrap().expect_error(404, "not_found");
+    assert!(server.stop().unwrap());
+    let log = server.log();
+    let signature = token.rsplit('.').next().unwrap();
+    assert!(log.contains("captures.linked") && !log.contains(signature));
+}
+
+#[test]
+fn an_address_ends_with_the_key_that_asked_for_it() {
+    let server = Server::demo().unwrap();
+    let order = json!({"device_id": server.device(), "samples": 1000, "sample_rate_mhz": 0.4, "voltage_mv": 3300});
+    let id = captured(&server, "/api/la/captures/start", &order);
+    let code = json!({"code": server.code()});
+    let session = server
+        .anonymous()
+        .post("/api/auth/session", &code)
+        .unwrap()
+        .expect(200);
+    let owner = format!("Bearer {}", session["token"].as_str().unwrap());
+    let owner = server.anonymous().with_authorization(&owner);
+    let wanted = json!({"name": "ci", "scopes": ["bench:control"]});
+    let key = owner.post("/api/keys", &wanted).unwrap().expect(201);
+    let client = server.anonymous();
+    let client = client.with_authorization(&format!("ApiKey {}", key["secret"].as_str().unwrap()));
+    let path = format!("/api/capture/{id}/link");
+    let made = client
+        .post(&path, &json!({"format": "sr"}))
+        .unwrap()
+        .expect(200);
+    let path = path_of(&server, &made["url"]);
+    assert_eq!(server.anonymous().get(&path).unwrap().status, 200);
+    let kid = key["kid"].as_str().unwrap();
+    owner.delete(&format!("/api/keys/{kid}")).unwrap();
+    let refused = server.anonymous().get(&path).unwrap();
+    refused.expect_error(403, "link_refused");
+    assert!(refused.text.contains("has ended"), "{}", refused.text);
+}

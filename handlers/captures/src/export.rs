@@ -1,9 +1,11 @@
 //! `GET /capture/{id}/export`: a finished capture as a file of another tool, streamed by the host.
 
 use super::subject::CHANNELS_CHARS_MAX;
+use guest::http_types::BodyStream;
 use guest::recordings::{self, Content, Error, Format, Selection};
 use guest::{
-    ApiError, Body, Openapi, Refusal, Request, Response, Route, integer, members, text, words,
+    ApiError, Body, Openapi, Operation, Refusal, Request, Response, Route, integer, members, text,
+    words,
 };
 use serde_json::json;
 
@@ -12,7 +14,7 @@ use crate::{capture, refusal, subject};
 const REPLY: &str = "The file, streamed.";
 
 words! {
-    const FORMATS: Format = {
+    pub(crate) const FORMATS: Format = {
         Vcd = "vcd",
         Fst = "fst",
         Sr = "sr",
@@ -45,29 +47,14 @@ pub(crate) const ROUTE: Route = Route {
             .refusals(&[Refusal::NotCapable, Refusal::WrongState])
             .path(capture::ID.0, capture::ID.1)
             .query::<Asked>();
-        for (media_type, example) in [
-            ("text/plain", "$timescale 1 us $end\n"),
-            ("text/csv", "time_s,LA1\r\n0.000000,1\r\n"),
-        ] {
-            let schema = json!({"type": "string"});
-            operation.reply_content(200, REPLY, media_type, schema, json!(example));
-        }
-        for (media_type, example) in [
-            ("audio/wav", "RIFF"),
-            ("application/octet-stream", "PK"),
-            ("application/vnd.apache.arrow.file", "ARROW1"),
-            ("application/vnd.apache.parquet", "PAR1"),
-        ] {
-            let schema = json!({"type": "string", "contentMediaType": media_type});
-            operation.reply_content(200, REPLY, media_type, schema, json!(example));
-        }
+        describe_reply(operation);
     }),
     handle,
 };
 
 members! {
     #[derive(Debug, PartialEq)]
-    struct Asked {
+    pub(crate) struct Asked {
         /// `vcd`: value change dump (IEEE 1364); times are exact where a unit of time fits the rates, and
         /// otherwise the nearest nanosecond (finer above 100 MHz, coarser below 1 MHz), with the rates in
         /// comments. `fst`: fast signal trace, for GTKWave and Surfer, with the times of `vcd`.
@@ -78,7 +65,7 @@ members! {
         /// channels. `sr` and `wav` say rates in whole hertz; a capture whose rate is not near one is refused.
         /// `arrow`, `parquet`: tables for data tools, with the rows of `csv` and times in whole nanoseconds; a server
         /// that was built without them refuses (400 `not_capable`).
-        format: Format = required(FORMATS.shape()),
+        pub(crate) format: Format = required(FORMATS.shape()),
         /// Which channels; all that the format can hold when it is left out, and the logic channels where
         /// it holds one kind.
         content: Option<Content> = optional(CONTENTS.shape()),
@@ -93,31 +80,64 @@ members! {
 }
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
-    let Asked {
-        format,
-        content,
-        channels,
-        from,
-        to,
-    } = parse(request)?;
-    let id = capture::id(request);
-    let selection = Selection {
-        content,
-        channels: names(channels.as_deref().unwrap_or_default()),
-        first: from,
-        end: to,
-    };
-    let saved = recordings::save(id, format, &selection);
-    let (media_type, stream) = saved.map_err(|error| refusal(error, id))?;
-    let name = format!("attachment; filename=\"{id}.{}\"", FORMATS.word(format));
-    Ok(Response {
+    let asked = parse(request)?;
+    let (id, format) = (capture::id(request), asked.format);
+    let saved = recordings::save(id, format, &asked.into());
+    let saved = saved.map_err(|error| refusal(error, id))?;
+    Ok(file(id, format, saved))
+}
+
+/// The answer that is a file.
+pub(crate) fn file(
+    id: &str,
+    format: Format,
+    (media_type, stream): (String, BodyStream),
+) -> Response {
+    let name = format!("attachment; filename=\"{}\"", file_name(id, format));
+    Response {
         status: 200,
         headers: vec![
             ("content-type".to_owned(), media_type),
             ("content-disposition".to_owned(), name),
         ],
         body: Body::Stream(stream),
-    })
+    }
+}
+
+/// What the file of a capture is called.
+pub(crate) fn file_name(id: &str, format: Format) -> String {
+    format!("{id}.{}", FORMATS.word(format))
+}
+
+impl From<Asked> for Selection {
+    fn from(asked: Asked) -> Self {
+        Self {
+            content: asked.content,
+            channels: names(asked.channels.as_deref().unwrap_or_default()),
+            first: asked.from,
+            end: asked.to,
+        }
+    }
+}
+
+/// Says of a file in which formats it comes.
+pub(crate) fn describe_reply(operation: &mut Operation) {
+    for (media_type, example) in [
+        ("text/plain", "$timescale 1 us $end\n"),
+        ("text/csv", "time_s,LA1\r\n0.000000,1\r\n"),
+    ] {
+        let schema = json!({"type": "string"});
+        operation.reply_content(200, REPLY, media_type, schema, json!(example));
+    }
+    for (media_type, example) in [
+        ("audio/wav", "RIFF"),
+        ("application/octet-stream", "PK"),
+        ("application/vnd.apache.arrow.file", "ARROW1"),
+        ("application/vnd.apache.parquet", "PAR1"),
+    ] {
+        let schema = json!({"type": "string", "contentMediaType": media_type});
+        operation.reply_content(200, REPLY, media_type, schema, json!(example));
+    }
 }
 
 fn parse(request: &Request) -> Result<Asked, ApiError> {
@@ -141,6 +161,7 @@ pub(crate) fn refusal(error: Error, id: &str) -> ApiError {
         Error::NotCapable(message) => ApiError::of(Refusal::NotCapable, message),
         Error::Full(limit) => refusal::no_room(&limit),
         Error::Invalid((field, rule)) => ApiError::field(field, rule),
+        Error::Link(sentence) => ApiError::of(Refusal::LinkRefused, sentence),
         Error::Other(cause) => ApiError::internal(cause),
     }
 }
@@ -195,6 +216,7 @@ mod tests {
             (Error::NotCapable("it was built without".into()), 400),
             (Error::Full("captures: 5".into()), 409),
             (Error::Invalid(("from".into(), "must be small".into())), 400),
+            (Error::Link("it is over".into()), 403),
             (Error::Other("disk".into()), 500),
         ] {
             assert_eq!(refusal(error, "01X").status, status);

@@ -12,6 +12,8 @@ mod export;
 mod frames;
 mod get;
 mod import;
+mod link;
+mod linked;
 mod list;
 mod live;
 mod measure;
@@ -56,6 +58,8 @@ pub static ROUTES: &[guest::Route] = &[
     spectrum::ROUTE,
     assert::ROUTE,
     export::ROUTE,
+    link::ROUTE,
+    linked::ROUTE,
     import::ROUTE,
 ];
 

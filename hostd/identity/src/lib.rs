@@ -24,6 +24,7 @@ mod index;
 mod job_keys;
 mod job_tokens;
 mod key_admin;
+mod links;
 mod mint;
 pub mod offline;
 pub mod oidc;
@@ -50,6 +51,7 @@ pub use error::{AuthError, IdentityError, KeyError, SignInError, TokenError, Use
 pub use job_keys::{JobGrant, JobKey, JobKeyError};
 pub use job_tokens::{JOB_TOKENS_MAX, Tell};
 pub use key_admin::CreatedKey;
+pub use links::MadeLink;
 pub use mint::{Minted, TTL_S_DEFAULT, TTL_S_MAX, TTL_S_MIN};
 pub use password::{PASSWORD_CHARS, PasswordError};
 pub use people::{OneTimeCode, PeopleError};

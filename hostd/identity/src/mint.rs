@@ -108,7 +108,7 @@ impl Identity {
     }
 
     /// Of a session of the caller's on all devices.
-    fn claims(&self, caller: &Verified, (now_s, expires_s): (u64, u64)) -> Claims {
+    pub(super) fn claims(&self, caller: &Verified, (now_s, expires_s): (u64, u64)) -> Claims {
         Claims {
             iss: Claims::issuer(),
             typ: TokenType::CloudSession,

@@ -11,6 +11,7 @@ mod forgery;
 mod fuzz;
 mod job_keys;
 mod keys;
+mod links;
 mod people;
 mod renewal;
 mod sessions;

@@ -10,6 +10,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use jsonwebtoken::jwk::{AlgorithmParameters, Jwk};
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -125,7 +126,11 @@ impl Signer {
         self.sign_any(claims).unwrap()
     }
 
-    fn sign_any(&self, claims: &impl Serialize) -> Result<Secret, jsonwebtoken::errors::Error> {
+    /// The same for other claims.
+    pub(super) fn sign_any(
+        &self,
+        claims: &impl Serialize,
+    ) -> Result<Secret, jsonwebtoken::errors::Error> {
         let keys = self.keys.read().unwrap_or_else(PoisonError::into_inner);
         let mut header = Header::new(Algorithm::EdDSA);
         header.kid = Some(keys.current.clone());
@@ -140,7 +145,7 @@ impl Signer {
             return Ok(claims.clone());
         }
         drop(known);
-        let claims = Arc::new(self.check(token)?);
+        let claims = Arc::new(self.check::<Claims>(token)?);
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= KNOWN_MAX {
             known.clear();
@@ -149,13 +154,14 @@ impl Signer {
         Ok(claims)
     }
 
-    fn check(&self, token: &str) -> Result<Claims, AuthError> {
+    /// The same for other claims; nothing is remembered of them.
+    pub(super) fn check<C: DeserializeOwned>(&self, token: &str) -> Result<C, AuthError> {
         let header = jsonwebtoken::decode_header(token).map_err(|_| AuthError::Invalid)?;
         let kid = header.kid.ok_or(AuthError::Invalid)?;
         let keys = self.keys.read().unwrap_or_else(PoisonError::into_inner);
         let key = keys.verify.get(&kid).ok_or(AuthError::Invalid)?;
-        let data = jsonwebtoken::decode::<Claims>(token, key, &validation())
-            .map_err(|_| AuthError::Invalid)?;
+        let data =
+            jsonwebtoken::decode::<C>(token, key, &validation()).map_err(|_| AuthError::Invalid)?;
         Ok(data.claims)
     }
 }

@@ -57,6 +57,28 @@ impl Context {
         }
     }
 
+    /// What absolute addresses of this server begin with, for who asks: its public URL, or what they call it if that is empty.
+    pub(super) fn base(&self, public_url: &str) -> Option<String> {
+        match public_url {
+            "" => self.origin.clone(),
+            url => Some(url.trim_end_matches('/').to_owned()),
+        }
+    }
+
+    /// The same request, on behalf of another caller, who shows no lease.
+    pub(super) fn acting_for(&self, caller: Verified) -> Self {
+        Self {
+            group: self.group.clone(),
+            request_id: self.request_id.clone(),
+            caller: Some(caller),
+            lease: None,
+            client: self.client,
+            origin: self.origin.clone(),
+            answer_by: self.answer_by,
+            disk_full: self.disk_full.clone(),
+        }
+    }
+
     /// Whether somebody who is signed in asks.
     pub(super) fn is_person(&self) -> bool {
         let caller = self.caller.as_ref();

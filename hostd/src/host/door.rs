@@ -105,6 +105,21 @@ impl<'a> Door<'a> {
     }
 }
 
+impl<'a> Door<'a> {
+    /// The same door for somebody else.
+    pub(super) fn of<'c>(self, context: &'c Context) -> Door<'c>
+    where
+        'a: 'c,
+    {
+        Door {
+            context,
+            devices: self.devices,
+            leases: self.leases,
+            telemetry: self.telemetry,
+        }
+    }
+}
+
 impl Door<'_> {
     /// The device with this id, if the caller may use it.
     pub(crate) fn device(&self, id: &str) -> Option<Device> {

@@ -338,13 +338,10 @@ impl View<'_> {
 
     /// What absolute addresses of this server begin with, for whoever asks.
     fn base(&self) -> Result<String, w::Error> {
-        match self.public_url {
-            "" => self.context.origin.clone().ok_or_else(|| {
-                let rule = "must say by what name you know the server".to_owned();
-                w::Error::Invalid(("host".to_owned(), rule))
-            }),
-            url => Ok(url.trim_end_matches('/').to_owned()),
-        }
+        self.context.base(self.public_url).ok_or_else(|| {
+            let rule = "must say by what name you know the server".to_owned();
+            w::Error::Invalid(("host".to_owned(), rule))
+        })
     }
 
     fn listed<T, U>(

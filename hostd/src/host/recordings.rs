@@ -15,12 +15,15 @@ use wasmtime::component::{HasData, Resource, ResourceTable};
 
 use super::bindings::hostd::host::captures::Error as CaptureError;
 use super::bindings::hostd::host::recordings::{
-    Content as WitContent, Error, Format as WitFormat, Host, Loaded, Overview, Reading, Selection,
+    Content as WitContent, Error, Format as WitFormat, Host, Link, Loaded, Overview, Reading,
+    Selection,
 };
 use super::decode::{PART_WAIT_MAX, PARTS_WAITING_MAX, Parts};
 use super::door::Door;
 use super::uploads::given;
 use super::{CallLinker, Context, captures, internal, wit};
+use base::clock;
+use identity::{Identity, TokenError};
 use lab::blobs::Staged;
 use lab::captures::export::{Asked, Content, Export, ExportError, Format};
 use lab::captures::import::{FILE_BYTES_MAX, ImportError};
@@ -29,6 +32,10 @@ use lab::captures::plan::PlanError;
 use lab::captures::reader::Reader;
 use lab::captures::{CaptureError as Failure, Captures, Import, Options};
 use store::captures::CaptureRecord;
+
+mod links;
+
+use links::Linked;
 
 /// Most stretches of an overview.
 const POINTS_MAX: u32 = 10_000;
@@ -40,6 +47,9 @@ pub(super) struct View<'a> {
     requester: Option<&'a Requester>,
     door: Door<'a>,
     captures: &'a Arc<Captures>,
+    auth: &'a Identity,
+    /// Empty = nobody knows.
+    public_url: &'a str,
 }
 
 impl HasData for View<'static> {
@@ -53,6 +63,8 @@ pub(super) fn link(linker: &mut CallLinker) -> wasmtime::Result<()> {
         requester: state.data.requester.as_ref(),
         door: Door::new(&state.data.context, &state.data.services),
         captures: &state.data.services.captures,
+        auth: &state.data.services.auth,
+        public_url: &state.data.services.public_url,
     })
 }
 
@@ -63,42 +75,57 @@ impl Host for View<'_> {
         format: WitFormat,
         selection: Selection,
     ) -> Result<(String, Resource<BodyStream>), Error> {
-        let reader = self
-            .door
-            .reader(self.captures, &capture)
-            .await
-            .map_err(refusal)?;
-        let asked = Asked {
-            content: selection.content.map(to_content),
-            channels: selection.channels,
-            from: selection.first,
-            to: selection.end,
-        };
-        let plan = Export::plan(&reader, to_format(format), &asked);
-        let export = plan.map_err(|error| match error {
-            ExportError::Channel(cause) => {
-                Error::Invalid(("channels".to_owned(), channel_rule(&cause)))
-            }
-            ExportError::Range { samples } => {
-                let rule = format!("must be above `from` and at most {samples}");
-                Error::Invalid(("to".to_owned(), rule))
-            }
-            ExportError::NotBuilt => Error::NotCapable(error.to_string()),
-            ExportError::Lacks(_)
-            | ExportError::TooLong { .. }
-            | ExportError::Uneven { .. }
-            | ExportError::Rate { .. } => Error::WrongState(error.to_string()),
-            other => Error::Other(internal(self.context, "recordings", &other)),
+        let asked = asked(selection);
+        let planned = self.planned(self.door, &capture, to_format(format), &asked);
+        let (reader, export) = planned.await?;
+        self.sent(self.requester, reader, export).await
+    }
+
+    async fn make_link(
+        &mut self,
+        capture: String,
+        format: WitFormat,
+        selection: Selection,
+        ttl_s: u32,
+    ) -> Result<Link, Error> {
+        let base = self.context.base(self.public_url).ok_or_else(|| {
+            let rule = "must say by what name you know the server".to_owned();
+            Error::Invalid(("host".to_owned(), rule))
         })?;
-        let media_type = export.content_type().to_owned();
-        let sent = send(self.captures, self.requester, reader, export);
-        let receiver = sent
-            .await
-            .map_err(|e| refusal(self.context.capture_error(e)))?;
-        let stream = BodyStream::new(Some(media_type.clone()), receiver);
-        let pushed = self.table.push(stream);
-        let pushed = pushed.map_err(|e| Error::Other(internal(self.context, "recordings", &e)))?;
-        Ok((media_type, pushed))
+        let (format, asked) = (to_format(format), asked(selection));
+        // What would be refused gets no address.
+        let planned = self.planned(self.door, &capture, format, &asked);
+        drop(planned.await?);
+        let caller = self.context.caller.as_ref().ok_or(Error::NotFound)?;
+        let what = Linked::export(capture, format, asked);
+        let made = self.auth.make_link(caller, what, ttl_s);
+        let made = made.map_err(|error| match error {
+            TokenError::Invalid { field, message } => Error::Invalid((field.to_owned(), message)),
+            other @ TokenError::Sign(_) => {
+                Error::Other(internal(self.context, "recordings", &other))
+            }
+        })?;
+        Ok(Link {
+            base,
+            token: made.token.expose().to_owned(),
+            expires_at: clock::text(made.expires_at_ms),
+        })
+    }
+
+    async fn open_link(
+        &mut self,
+        capture: String,
+        format: WitFormat,
+        token: String,
+    ) -> Result<(String, Resource<BodyStream>), Error> {
+        let format = to_format(format);
+        let opened = links::opened(self.auth, &token, &capture, format);
+        let (by, asked) = opened.map_err(Error::Link)?;
+        let requester = by.requester();
+        let context = self.context.acting_for(by);
+        let planned = self.planned(self.door.of(&context), &capture, format, &asked);
+        let (reader, export) = planned.await?;
+        self.sent(Some(&requester), reader, export).await
     }
 
     async fn look(
@@ -180,6 +207,53 @@ impl Host for View<'_> {
 }
 
 impl View<'_> {
+    /// The file that is asked for, if whoever is at the door may have it.
+    async fn planned(
+        &mut self,
+        door: Door<'_>,
+        capture: &str,
+        format: Format,
+        asked: &Asked,
+    ) -> Result<(Arc<Reader>, Export), Error> {
+        let reader = door.reader(self.captures, capture).await;
+        let reader = reader.map_err(refusal)?;
+        let plan = Export::plan(&reader, format, asked);
+        let export = plan.map_err(|error| match error {
+            ExportError::Channel(cause) => {
+                Error::Invalid(("channels".to_owned(), channel_rule(&cause)))
+            }
+            ExportError::Range { samples } => {
+                let rule = format!("must be above `from` and at most {samples}");
+                Error::Invalid(("to".to_owned(), rule))
+            }
+            ExportError::NotBuilt => Error::NotCapable(error.to_string()),
+            ExportError::Lacks(_)
+            | ExportError::TooLong { .. }
+            | ExportError::Uneven { .. }
+            | ExportError::Rate { .. } => Error::WrongState(error.to_string()),
+            other => Error::Other(internal(self.context, "recordings", &other)),
+        })?;
+        Ok((reader, export))
+    }
+
+    /// A file on its way, and its media type, in the share of who has it sent.
+    async fn sent(
+        &mut self,
+        requester: Option<&Requester>,
+        reader: Arc<Reader>,
+        export: Export,
+    ) -> Result<(String, Resource<BodyStream>), Error> {
+        let media_type = export.content_type().to_owned();
+        let sent = send(self.captures, requester, reader, export);
+        let receiver = sent
+            .await
+            .map_err(|e| refusal(self.context.capture_error(e)))?;
+        let stream = BodyStream::new(Some(media_type.clone()), receiver);
+        let pushed = self.table.push(stream);
+        let pushed = pushed.map_err(|e| Error::Other(internal(self.context, "recordings", &e)))?;
+        Ok((media_type, pushed))
+    }
+
     fn import_error(&self, error: Failure) -> Error {
         match error {
             Failure::Import(cause) if cause.is_of_file() => {
@@ -266,6 +340,15 @@ pub(super) fn range(
         return wrong("from", format!("must be below {}", range.end));
     }
     Ok(range)
+}
+
+fn asked(selection: Selection) -> Asked {
+    Asked {
+        content: selection.content.map(to_content),
+        channels: selection.channels,
+        from: selection.first,
+        to: selection.end,
+    }
 }
 
 fn to_format(format: WitFormat) -> Format {

@@ -182,6 +182,12 @@ const OTHERWISE: &[(&str, &[&str], How, &str)] = &[
         "with engine=sigrok",
     ),
     (
+        "captures.link",
+        &["channels", "from", "to"],
+        How::Read,
+        "in the capture",
+    ),
+    (
         "captures.decoders",
         &["?engine"],
         How::Beyond,

@@ -20,7 +20,8 @@ const NOWHERE: &str =
     "version: 1\nbenches: [{ id: b, device: { name: nowhere }, steps: [{ reset: {} }] }]\n";
 
 /// How the names of secret objects begin.
-const SECRET: [&str; 12] = [
+const SECRET: [&str; 13] = [
+    "capture.link",
     "file.signature",
     "id-token",
     "key.bench",
@@ -71,6 +72,7 @@ impl Bench {
             "updating" | "new-updating" => self.updating(),
             "missing" => "01ARZ3NDEKTSV4RRFFQ69G5FAV".to_owned(),
             "capture" | "new-capture" => self.capture("demo", 1000, None),
+            "capture.link" => self.capture_link(),
             "capture.waiting" | "new-capture.waiting" => self.capture(
                 "patient",
                 1000,
@@ -368,6 +370,15 @@ impl Bench {
     fn rule(&self) -> Value {
         let body = json!({"repository": "acme/blinky", "ttl_seconds": 600});
         self.post(Kind::UserSession, "/github/trust", &body)
+    }
+
+    /// What the address of `<capture>` as a value change dump carries.
+    fn capture_link(&self) -> String {
+        let path = format!("/capture/{}/link", self.object("capture"));
+        let made = self.post(Kind::ApiKey, &path, &json!({"format": "vcd"}));
+        let url = made["url"].as_str().unwrap();
+        let (_, link) = url.split_once("?link=").unwrap();
+        link.to_owned()
     }
 
     /// A build with these files.

@@ -8,7 +8,7 @@ use super::*;
 const DEVICE: &str = "01JGZ5V9T3N8W2K4Q7R6D1M0XB";
 
 /// For a job of this user.
-fn grant(identity: &Identity, user: &str) -> JobGrant {
+pub(super) fn grant(identity: &Identity, user: &str) -> JobGrant {
     JobGrant {
         org: identity.default_org(),
         user: user.to_owned(),
@@ -22,7 +22,7 @@ fn grant(identity: &Identity, user: &str) -> JobGrant {
 }
 
 /// For tests that do not look at what is told of tokens.
-fn untold() -> Tell {
+pub(super) fn untold() -> Tell {
     Box::new(|_| true)
 }
 

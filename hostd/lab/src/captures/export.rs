@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use decode::SpecError;
 use decode::segment::SegmentError;
+use serde::{Deserialize, Serialize};
 use tables::Kind;
 
 use super::reader::{ReadError, Reader};
@@ -28,7 +29,8 @@ const CHUNK_SAMPLES: usize = 1 << 20;
 const RATE_ERROR_MAX: f64 = 1e-5;
 
 /// A kind of file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Format {
     /// Value change dump, IEEE 1364-2005.
     Vcd,
@@ -49,7 +51,8 @@ pub enum Format {
 }
 
 /// Which channels a file has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Content {
     Logic,
     Analog,

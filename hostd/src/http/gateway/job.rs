@@ -11,7 +11,7 @@ use crate::http::routes::Entry;
 use identity::Verified;
 
 /// Names of the routes, each of which ends with the job: what it drives is made safe, what it records is the job's.
-pub const ROUTES: [&str; 42] = [
+pub const ROUTES: [&str; 43] = [
     // Who it is, and a session for clients that take no key.
     "auth.session.current",
     "auth.session.end",
@@ -49,6 +49,8 @@ pub const ROUTES: [&str; 42] = [
     "captures.delete",
     "captures.export",
     "captures.get",
+    // Its addresses end with the job.
+    "captures.link",
     "captures.list",
     "captures.live",
     "captures.overview",

@@ -443,6 +443,66 @@ fn finished() -> Vec<Rows> {
                 400,
                 "not_capable",
                 call("/capture/<capture>/export?format=parquet"),
+        rows("captures.link")
+            .success(
+                200,
+                call("/capture/<capture>/link").json(r#"{"format":"vcd"}"#),
+            )
+            .success(
+                200,
+                call("/capture/<capture>/link")
+                    .json(r#"{"format":"csv","channels":"LA2,1","from":10,"to":20,"ttl_seconds":60}"#),
+            )
+            .refusal(
+                400,
+                "invalid_request",
+                call("/capture/<capture>/link").json(r#"{"format":"vcd","ttl_seconds":59}"#),
+            )
+            .refusal(
+                400,
+                "invalid_request",
+                call("/capture/<capture>/link").json(r#"{"format":"csv","channels":"LA99"}"#),
+            )
+            .refusal(
+                400,
+                "not_capable",
+                call("/capture/<capture>/link").json(r#"{"format":"parquet"}"#),
+            )
+            .refusal(
+                409,
+                "wrong_state",
+                call("/capture/<capture>/link").json(r#"{"format":"wav"}"#),
+            )
+            .refusal(
+                404,
+                "not_found",
+                call("/capture/<missing>/link").json(r#"{"format":"vcd"}"#),
+            ),
+        rows("captures.linked")
+            .success(
+                200,
+                call("/capture/<capture>/file/<capture>.vcd?link=<capture.link>"),
+            )
+            .refusal(
+                403,
+                "link_refused",
+                call("/capture/<capture>/file/<capture>.csv?link=<capture.link>"),
+            )
+            .refusal(
+                403,
+                "link_refused",
+                call("/capture/<missing>/file/<missing>.vcd?link=<capture.link>"),
+            )
+            .refusal(
+                403,
+                "link_refused",
+                call("/capture/<capture>/file/other.vcd?link=<capture.link>"),
+            )
+            .refusal(
+                400,
+                "invalid_request",
+                call("/capture/<capture>/file/<capture>.vcd"),
+            ),
             )
             .refusal(
                 409,
