@@ -1,6 +1,6 @@
 //! What the endpoints about plugins share: who may use them, the record, the refusals.
 
-use guest::plugins::{Error, Granted, Plugin};
+use guest::plugins::{Error, Granted, Plugin, Wanted};
 use guest::{ApiError, Credential, Operation, Refusal, Request, Shape, text};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -31,8 +31,48 @@ pub(crate) struct Record<'a> {
     reason: Option<&'a str>,
     /// Endpoints that it serves now.
     routes: u32,
+    /// What the newest version asks for, whether it was granted or not: what is to be read before it is approved. Absent in lists,
+    /// and when there is no version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wants: Option<Wants<'a>>,
     /// Where it was approved: in the caller's organisation; for operators in all.
     grants: Vec<Grant<'a>>,
+}
+
+/// What a version of a plugin asks for. The lists have what an approval may name, which grants it.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "PluginWants")]
+struct Wants<'a> {
+    /// Which version.
+    version: &'a str,
+    /// What it calls itself, what it is for, and a page about it, as its author says.
+    name: Option<&'a str>,
+    description: Option<&'a str>,
+    homepage: Option<&'a str>,
+    /// Interfaces of the server.
+    interfaces: &'a [String],
+    /// Scopes that its calls may use.
+    scopes: &'a [String],
+    /// Where it sends requests, as patterns of URLs.
+    http: &'a [String],
+    /// Kinds of events that it is called for.
+    events: &'a [String],
+    /// When it is called.
+    timers: Vec<WantedTimer<'a>>,
+    /// Names of secrets of the organisation that it reads.
+    secrets: &'a [String],
+    /// Whether it answers callers without a credential.
+    public: bool,
+    /// Room for keys of its own, in MiB.
+    store_mib: u32,
+}
+
+/// A timer of a plugin.
+#[derive(Serialize, JsonSchema)]
+struct WantedTimer<'a> {
+    id: &'a str,
+    /// When it is due, in the syntax of cron, UTC.
+    cron: &'a str,
 }
 
 /// What a plugin may do in an organisation.
@@ -55,7 +95,28 @@ impl<'a> From<&'a Plugin> for Record<'a> {
             state: &plugin.state,
             reason: plugin.reason.as_deref(),
             routes: plugin.routes,
+            wants: plugin.wants.as_ref().map(Into::into),
             grants: plugin.grants.iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl<'a> From<&'a Wanted> for Wants<'a> {
+    fn from(wanted: &'a Wanted) -> Self {
+        let timers = wanted.timers.iter();
+        Self {
+            version: &wanted.version,
+            name: wanted.name.as_deref(),
+            description: wanted.description.as_deref(),
+            homepage: wanted.homepage.as_deref(),
+            interfaces: &wanted.interfaces,
+            scopes: &wanted.scopes,
+            http: &wanted.http,
+            events: &wanted.events,
+            timers: timers.map(|(id, cron)| WantedTimer { id, cron }).collect(),
+            secrets: &wanted.secrets,
+            public: wanted.public,
+            store_mib: wanted.store_mib,
         }
     }
 }
@@ -114,6 +175,20 @@ pub(crate) fn example() -> Plugin {
         state: "active".into(),
         reason: None,
         routes: 2,
+        wants: Some(Wanted {
+            version: "1.1.0".into(),
+            name: Some("Rail report".into()),
+            description: None,
+            homepage: None,
+            interfaces: vec!["captures".into(), "http".into()],
+            scopes: vec!["bench:control".into()],
+            http: vec!["https://reports.example/*".into()],
+            events: vec!["capture.finished".into()],
+            timers: vec![("nightly".into(), "0 2 * * *".into())],
+            secrets: Vec::new(),
+            public: false,
+            store_mib: 4,
+        }),
         grants: vec![Granted {
             org: "01JGZ5V9T3N8W2K4Q7R6D1M0XA".into(),
             devices: None,
@@ -126,7 +201,27 @@ pub(crate) fn example() -> Plugin {
 mod tests {
     use guest::plugins::Error;
 
-    use super::refusal;
+    use serde_json::json;
+
+    use super::{Record, example, refusal};
+
+    #[test]
+    fn what_is_wanted_is_read_before_it_is_granted() {
+        let mut plugin = example();
+        let told = json!(Record::from(&plugin));
+        assert_eq!(
+            told["wants"],
+            json!({
+                "version": "1.1.0", "name": "Rail report", "description": null, "homepage": null,
+                "interfaces": ["captures", "http"], "scopes": ["bench:control"],
+                "http": ["https://reports.example/*"], "events": ["capture.finished"],
+                "timers": [{"id": "nightly", "cron": "0 2 * * *"}], "secrets": [],
+                "public": false, "store_mib": 4
+            })
+        );
+        plugin.wants = None;
+        assert_eq!(json!(Record::from(&plugin)).get("wants"), None);
+    }
 
     #[test]
     fn refusals() {

@@ -10,7 +10,7 @@ use wasmtime::component::{HasData, Resource, ResourceTable};
 use super::bindings::hostd::host::plugins as w;
 use super::uploads::given;
 use super::{CallLinker, Context, internal, wit};
-use crate::plugin::command::{Approval, Command, Granted, Shown, Told};
+use crate::plugin::command::{Approval, Command, Granted, Shown, Told, Wanted};
 use crate::plugin::logs::{Level, Line};
 use crate::plugin::refused::Refused;
 use crate::plugin::{Authority, OrderError, Plugins, Unheard};
@@ -46,7 +46,13 @@ impl w::Host for View<'_> {
         let (by, plugins) = self.asked().await?;
         let (shown, refused) = self.shown(&by, &plugins).await?;
         Ok(w::Listed {
-            plugins: shown.into_iter().map(|one| to_wit(one, &by)).collect(),
+            plugins: shown
+                .into_iter()
+                .map(|one| w::Plugin {
+                    wants: None,
+                    ..to_wit(one, &by)
+                })
+                .collect(),
             refused: refused.into_iter().map(refused_to_wit).collect(),
         })
     }
@@ -244,12 +250,30 @@ fn to_wit(shown: Shown, by: &Authority) -> w::Plugin {
         state: shown.state,
         reason: shown.reason,
         routes: u32::try_from(shown.routes).unwrap_or(u32::MAX),
+        wants: shown.wants.map(wanted_to_wit),
         grants: shown
             .orgs
             .into_iter()
             .filter(is_seen)
             .map(granted)
             .collect(),
+    }
+}
+
+fn wanted_to_wit(wanted: Wanted) -> w::Wanted {
+    w::Wanted {
+        version: wanted.version,
+        name: wanted.name,
+        description: wanted.description,
+        homepage: wanted.homepage,
+        interfaces: wanted.interfaces,
+        scopes: wanted.scopes,
+        http: wanted.http,
+        events: wanted.events,
+        timers: wanted.timers,
+        secrets: wanted.secrets,
+        public: wanted.public,
+        store_mib: wanted.store_mib,
     }
 }
 

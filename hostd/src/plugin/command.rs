@@ -151,7 +151,28 @@ pub struct Shown {
     pub reason: Option<String>,
     /// Endpoints that it serves now.
     pub routes: usize,
+    /// What the newest version asks for, whether it was granted or not; none if there is no version.
+    pub wants: Option<Wanted>,
     pub orgs: Vec<Granted>,
+}
+
+/// What a version asks for. Each list has what [`Approval`] may name in its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wanted {
+    pub version: String,
+    /// For people, as the two after it.
+    pub name: Option<String>,
+    pub description: Option<String>,
+    pub homepage: Option<String>,
+    pub interfaces: Vec<String>,
+    pub scopes: Vec<String>,
+    pub http: Vec<String>,
+    pub events: Vec<String>,
+    /// Name, and when it is due.
+    pub timers: Vec<(String, String)>,
+    pub secrets: Vec<String>,
+    pub public: bool,
+    pub store_mib: u32,
 }
 
 /// What tells packages apart whose versions have the same number.

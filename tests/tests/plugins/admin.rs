@@ -87,6 +87,27 @@ fn an_operator_does_over_http_what_the_command_line_does() {
         "{done}"
     );
     bench.get("/mark").expect_error(403, "not_granted");
+    // What it asks for is read before anything is granted.
+    let one = client.get(&format!("/api/plugins/{ID}"));
+    let one = one.unwrap().expect(200);
+    assert_eq!(one["grants"], json!([]));
+    let wants = &one["wants"];
+    assert_eq!(wants["version"], "1.0.0");
+    assert_eq!(
+        wants["interfaces"],
+        json!([
+            "store", "secrets", "devices", "power", "captures", "jobs", "notify", "http-out"
+        ])
+    );
+    assert_eq!(wants["scopes"], json!(["bench:control", "jobs:submit"]));
+    assert_eq!(wants["http"], json!(["http://127.0.0.1:9/*"]));
+    assert_eq!(wants["secrets"], json!(["TOKEN"]));
+    assert_eq!(
+        (&wants["public"], &wants["events"], &wants["timers"]),
+        (&json!(true), &json!([]), &json!([]))
+    );
+    let listed = client.get("/api/plugins").unwrap().expect(200);
+    assert_eq!(listed["plugins"][0].get("wants"), None);
     order(&client, "approve", &json!({})).expect(200);
     assert_eq!(mark_of(&bench.get("/mark")), MARK);
     order(&client, "configure", &json!({"values": {"greeting": "hi"}})).expect(200);

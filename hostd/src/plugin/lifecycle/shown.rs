@@ -1,12 +1,14 @@
 //! How plugins stand, for the operator.
 
+use std::collections::BTreeSet;
+
 use plugins::grant::{Devices, Grant};
 use plugins::id::PluginId;
 use plugins::installed::{Standing, Version};
 use store::plugins::State;
 
 use super::super::Plugins;
-use super::super::command::{Granted, Made, Shown};
+use super::super::command::{Granted, Made, Shown, Wanted};
 use super::NOT_LOADED;
 
 impl Plugins {
@@ -81,6 +83,7 @@ impl Plugins {
                 .loaded(id.as_str())
                 .map(|loaded| loaded.table().iter().count())
                 .unwrap_or_default(),
+            wants: newest.map(wanted),
             orgs: self
                 .installed
                 .grants_of(id)
@@ -89,6 +92,32 @@ impl Plugins {
                 .collect(),
         }
     }
+}
+
+fn wanted(version: &Version) -> Wanted {
+    let manifest = &version.manifest;
+    let wants = &manifest.wants;
+    let timers = wants.timers.iter();
+    Wanted {
+        version: manifest.version.to_string(),
+        name: manifest.name.clone(),
+        description: manifest.description.clone(),
+        homepage: manifest.homepage.clone(),
+        interfaces: words(&wants.interfaces),
+        scopes: words(&wants.scopes),
+        http: words(&wants.http),
+        events: words(&wants.events),
+        timers: timers
+            .map(|timer| (timer.id.clone(), timer.cron.to_string()))
+            .collect(),
+        secrets: words(&wants.secrets),
+        public: wants.public,
+        store_mib: wants.store_mib,
+    }
+}
+
+fn words<T: ToString>(wanted: &BTreeSet<T>) -> Vec<String> {
+    wanted.iter().map(ToString::to_string).collect()
 }
 
 fn made(version: &Version) -> Made {
