@@ -2,16 +2,17 @@
 
 use guest::assertions::{self, Problem, Refusal as Refused};
 use guest::{
-    ApiError, Body, Openapi, Refusal, Request, Response, Route, TextProblem, members, object,
+    ApiError, Body, JSON_BODY_BYTES_MAX, Openapi, Refusal, Request, Response, Route, Shape,
+    TextProblem, members, object,
 };
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, json_schema};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::{capture, export};
 
-/// Most bytes of a body: as many as rules have.
-const BODY_BYTES_MAX: u32 = 256 << 10;
+/// Longest text of rules, in characters; the format allows as many bytes.
+const RULES_CHARS_MAX: usize = 256 << 10;
 
 pub(crate) const ROUTE: Route = Route {
     name: "captures.assert",
@@ -19,7 +20,7 @@ pub(crate) const ROUTE: Route = Route {
     pattern: "/capture/{id}/assert",
     credentials: capture::CREDENTIALS,
     scope: capture::SCOPE,
-    body_limit: BODY_BYTES_MAX,
+    body_limit: JSON_BODY_BYTES_MAX,
     summary: "Judge a capture by rules",
     openapi: Openapi::of(|operation| {
         operation
@@ -47,7 +48,29 @@ members! {
     #[derive(Debug, PartialEq)]
     struct Asked {
         /// Rules, as a file of them has them; docs/assertions.md has all kinds.
-        rules: Map<String, Value> = required(object()),
+        rules: Option<Map<String, Value>> = optional(object()),
+        /// The text of such a file, in place of `rules`: lines and columns of what is wrong are those of the text.
+        rules_yaml: Option<String> = optional(Text),
+    }
+}
+
+/// Many lines, which the host reads.
+#[derive(Debug)]
+struct Text;
+
+impl Shape for Text {
+    type Value = String;
+
+    fn read(&self, value: &Value) -> Result<String, String> {
+        let text = value.as_str().ok_or("must be a string")?;
+        match text.chars().count() {
+            1..=RULES_CHARS_MAX => Ok(text.to_owned()),
+            _ => Err(format!("must have 1..={RULES_CHARS_MAX} characters")),
+        }
+    }
+
+    fn schema(&self) -> Schema {
+        json_schema!({"type": "string", "minLength": 1, "maxLength": RULES_CHARS_MAX})
     }
 }
 
@@ -148,14 +171,27 @@ fn example() -> Record {
 }
 
 fn handle(request: &Request) -> Result<Response, ApiError> {
-    let Asked { rules } = parse(request)?;
+    let rules = parse(request)?;
     let id = capture::id(request);
-    let judged = assertions::judge(id, &Value::Object(rules).to_string());
+    let judged = assertions::judge(id, &rules);
     judged.map(reply).map_err(|refused| refusal(refused, id))
 }
 
-fn parse(request: &Request) -> Result<Asked, ApiError> {
-    request.json()?.read()
+/// The text of the rules.
+fn parse(request: &Request) -> Result<String, ApiError> {
+    let Asked { rules, rules_yaml } = request.json()?.read()?;
+    match (rules, rules_yaml) {
+        (Some(rules), None) => Ok(Value::Object(rules).to_string()),
+        (None, Some(text)) => Ok(text),
+        (None, None) => Err(ApiError::field(
+            "rules",
+            "is required, or the text of a file in `rules_yaml`",
+        )),
+        (Some(_), Some(_)) => Err(ApiError::field(
+            "rules_yaml",
+            "cannot stand beside `rules`: one of both has the rules",
+        )),
+    }
 }
 
 fn reply(judged: String) -> Response {
@@ -204,16 +240,27 @@ mod tests {
     use super::{parse, refusal, reply, rules};
 
     #[test]
-    fn rules_are_an_object() {
+    fn rules_are_an_object_or_a_text() {
         let body = serde_json::json!({"rules": rules()}).to_string();
-        assert_eq!(parse(&request(&body)).unwrap().rules["version"], 1);
-        for body in [
-            "{}",
-            r#"{"rules":"a"}"#,
-            r#"{"rules":[]}"#,
-            r#"{"rules":{},"x":1}"#,
+        let text: serde_json::Value =
+            serde_json::from_str(&parse(&request(&body)).unwrap()).unwrap();
+        assert_eq!(text, rules());
+        let yaml = "version: 1\nrules:\n  - name: a\n";
+        let body = serde_json::json!({"rules_yaml": yaml}).to_string();
+        assert_eq!(parse(&request(&body)).unwrap(), yaml);
+        let long = format!(r#"{{"rules_yaml":"{}"}}"#, "x".repeat((256 << 10) + 1));
+        for (body, field) in [
+            ("{}", "rules"),
+            (r#"{"rules":"a"}"#, "rules"),
+            (r#"{"rules":[]}"#, "rules"),
+            (r#"{"rules":{},"x":1}"#, "x"),
+            (r#"{"rules_yaml":""}"#, "rules_yaml"),
+            (r#"{"rules_yaml":{}}"#, "rules_yaml"),
+            (r#"{"rules":{},"rules_yaml":"a"}"#, "rules_yaml"),
+            (&long, "rules_yaml"),
         ] {
-            assert_eq!(parse(&request(body)).unwrap_err().status, 400, "{body}");
+            let error = parse(&request(body)).unwrap_err();
+            assert_eq!((error.status, &*error.fields[0].field), (400, field));
         }
         assert_eq!(json(&reply(r#"{"passed":1}"#.to_owned()))["passed"], 1);
     }

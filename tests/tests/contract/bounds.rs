@@ -37,6 +37,12 @@ const OTHERWISE: &[(&str, &[&str], How, &str)] = &[
         "as many as an organisation may have",
     ),
     (
+        "captures.assert",
+        &["rules_yaml"],
+        How::Alone,
+        "in place of rules",
+    ),
+    (
         "cloud.command",
         &["|1.command.cmd"],
         How::Beyond,
@@ -176,16 +182,16 @@ const OTHERWISE: &[(&str, &[&str], How, &str)] = &[
     ("captures.edges", &["?channel"], How::Read, "in the capture"),
     ("captures.assert", &["rules"], How::Beyond, "rules"),
     (
-        "captures.decoders",
-        &["?protocol"],
-        How::Beyond,
-        "with engine=sigrok",
-    ),
-    (
         "captures.link",
         &["channels", "from", "to"],
         How::Read,
         "in the capture",
+    ),
+    (
+        "captures.decoders",
+        &["?protocol"],
+        How::Beyond,
+        "with engine=sigrok",
     ),
     (
         "captures.decoders",

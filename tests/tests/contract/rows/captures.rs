@@ -277,6 +277,27 @@ fn looks() -> Vec<Rows> {
             .success(
                 200,
                 call("/capture/<capture>/assert").json(
+                    r#"{"rules_yaml": "version: 1\nrules:\n  - name: a\n    count: { edge: LA1 any, min: 1 }\n"}"#,
+                ),
+            )
+            .refusal(
+                422,
+                "invalid_definition",
+                call("/capture/<capture>/assert").json(r#"{"rules_yaml": "version: 1\nrules: [\n"}"#),
+            )
+            .refusal(
+                400,
+                "invalid_request",
+                call("/capture/<capture>/assert").json(r#"{"rules": {}, "rules_yaml": "version: 1"}"#),
+            )
+            .refusal(
+                400,
+                "invalid_request",
+                call("/capture/<capture>/assert").json("{}"),
+            )
+            .success(
+                200,
+                call("/capture/<capture>/assert").json(
                     r#"{"rules": {"version": 1, "rules": [{"name": "a", "golden": {"capture": "<capture>"}}]}}"#,
                 ),
             )
@@ -422,27 +443,6 @@ fn finished() -> Vec<Rows> {
                 "invalid_request",
                 call("/capture/<capture>/overview?channel=LA1&to=1001"),
             ),
-        rows("captures.export")
-            .success(200, call("/capture/<capture>/export?format=vcd"))
-            .success(200, call("/capture/<capture>/export?format=csv"))
-            .success(
-                200,
-                call("/capture/<capture>/export?format=csv&channels=LA2,1&from=10&to=20"),
-            )
-            .refusal(
-                400,
-                "invalid_request",
-                call("/capture/<capture>/export?format=csv&channels=LA99"),
-            )
-            .refusal(
-                400,
-                "invalid_request",
-                call("/capture/<capture>/export?format=csv&from=20&to=20"),
-            )
-            .refusal(
-                400,
-                "not_capable",
-                call("/capture/<capture>/export?format=parquet"),
         rows("captures.link")
             .success(
                 200,
@@ -503,6 +503,27 @@ fn finished() -> Vec<Rows> {
                 "invalid_request",
                 call("/capture/<capture>/file/<capture>.vcd"),
             ),
+        rows("captures.export")
+            .success(200, call("/capture/<capture>/export?format=vcd"))
+            .success(200, call("/capture/<capture>/export?format=csv"))
+            .success(
+                200,
+                call("/capture/<capture>/export?format=csv&channels=LA2,1&from=10&to=20"),
+            )
+            .refusal(
+                400,
+                "invalid_request",
+                call("/capture/<capture>/export?format=csv&channels=LA99"),
+            )
+            .refusal(
+                400,
+                "invalid_request",
+                call("/capture/<capture>/export?format=csv&from=20&to=20"),
+            )
+            .refusal(
+                400,
+                "not_capable",
+                call("/capture/<capture>/export?format=parquet"),
             )
             .refusal(
                 409,
