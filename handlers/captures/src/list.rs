@@ -2,8 +2,8 @@
 
 use guest::captures::{self, Kind, Looked, Page, SortedBy, Status};
 use guest::{
-    ApiError, Like, Openapi, Request, Response, Route, alike, flag, id, integer, like, members,
-    text, words,
+    ApiError, Like, Openapi, Refusal, Request, Response, Route, alike, flag, id, integer, like,
+    members, text, words,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -35,6 +35,7 @@ pub(crate) const ROUTE: Route = Route {
             next_cursor: Some("01JGZ5V9T3N8W2K4Q7R6D1M0XC"),
         };
         operation
+            .refusals(&[Refusal::WrongState])
             .query::<Filter>()
             .reply(200, "One page.", &example);
     }),

@@ -1,7 +1,7 @@
 //! `GET /jobs`: the organisation's jobs, newest first.
 
 use guest::jobs::{self, Filter, Job, State, Verdict};
-use guest::{ApiError, Openapi, Request, Response, Route, integer, like, members, text};
+use guest::{ApiError, Openapi, Refusal, Request, Response, Route, integer, like, members, text};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -33,6 +33,7 @@ pub(crate) const ROUTE: Route = Route {
             next_cursor: Some("01JGZ5V9T3N8W2K4Q7R6D1M0XJ"),
         };
         operation
+            .refusals(&[Refusal::TooManyJobs])
             .query::<Asked>()
             .reply(200, "One page, without runs and attempts.", &example);
     }),

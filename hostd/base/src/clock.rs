@@ -11,6 +11,9 @@ use jiff::Timestamp;
 /// Largest instant that has an RFC 3339 text: the end of the year 9999, in milliseconds.
 const TEXT_MS_MAX: u64 = 253_402_207_200_000 - 1;
 
+/// Characters of a day.
+const DAY_CHARS: usize = "2026-01-31".len();
+
 /// Origin of the system clock's steady time.
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
@@ -108,9 +111,46 @@ pub fn text(at_ms: u64) -> String {
         .to_string()
 }
 
+/// Whether an instant is not before `since`: a second in UTC as [`text`] writes it, or a day (`2026-01-31`), which means its
+/// first second.
+#[must_use]
+pub fn is_since(at_ms: u64, since: &str) -> bool {
+    *since <= *text(at_ms)
+}
+
+/// The first instant that [`is_since`], in milliseconds; none if that is no instant, or one before 1970.
+#[must_use]
+pub fn since_ms(since: &str) -> Option<u64> {
+    let second = match since.len() {
+        DAY_CHARS => format!("{since}T00:00:00Z").parse::<Timestamp>(),
+        _ => since.parse::<Timestamp>(),
+    };
+    u64::try_from(second.ok()?.as_millisecond()).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_moment_is_a_second_or_the_first_one_of_a_day() {
+        let at_ms = 1_795_254_856_999;
+        for (since, is) in [
+            ("2026-11-21", true),
+            ("2026-11-21T09:54:16Z", true),
+            ("2026-11-21T09:54:17Z", false),
+            ("2026-11-22", false),
+        ] {
+            assert_eq!(is_since(at_ms, since), is, "{since}");
+            let first_ms = since_ms(since).unwrap();
+            assert_eq!(first_ms <= at_ms, is, "{since}");
+            assert!(is_since(first_ms, since), "{since}");
+            assert!(!is_since(first_ms - 1, since), "{since}");
+        }
+        for since in ["", "today", "2026-02-31", "1969-12-31"] {
+            assert_eq!(since_ms(since), None, "{since}");
+        }
+    }
 
     #[test]
     fn text_is_whole_seconds_utc() {

@@ -43,6 +43,12 @@ pub fn ulid(clock: &Clock) -> String {
     ulid_text(*last)
 }
 
+/// The least ULID of this millisecond: those that are made from then on are not before it.
+#[must_use]
+pub fn first_ulid(at_ms: u64) -> String {
+    ulid_text(ulid_value(at_ms, [0; 10]))
+}
+
 /// `fresh`, or the successor of `last` if that is of the same millisecond and not before `fresh`.
 fn ulid_after(last: u128, fresh: u128) -> u128 {
     if last >> 80 == fresh >> 80 && last >= fresh {
@@ -116,6 +122,10 @@ mod tests {
         let ulid_of = |at_ms, random| ulid_text(ulid_value(at_ms, random));
         assert!(ulid_of(1_469_918_176_385, [0; 10]).starts_with("01ARYZ6S41"));
         assert_eq!(ulid_of(0, [0; 10]), "0".repeat(26));
+        assert_eq!(
+            first_ulid(1_469_918_176_385),
+            format!("01ARYZ6S41{}", "0".repeat(16))
+        );
         assert_eq!(
             ulid_of((1 << 48) - 1, [0xff; 10]),
             "7ZZZZZZZZZZZZZZZZZZZZZZZZZ"

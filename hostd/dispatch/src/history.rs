@@ -134,10 +134,11 @@ async fn last_ended(
 ) -> Result<(Vec<Job>, OwnedPermit), StoreError> {
     let read = store.read(move |s| {
         let mut found = Vec::new();
-        records::newest_first(s, &org, None, |job| {
+        let (sought, since) = (filter.sought(), filter.since.as_deref());
+        records::newest_first_since(s, &org, since, None, |job| {
             let fitting = job
                 .job()
-                .filter(|job| job.end.is_some() && filter.fits(job));
+                .filter(|job| job.end.is_some() && sought.fits(job));
             found.extend(fitting.cloned());
             match found.len() == JOBS_MAX {
                 true => ControlFlow::Break(()),

@@ -205,7 +205,7 @@ impl Wanted {
             && is(&self.job, Some(&found.job))
             && is(&self.r#ref, found.r#ref.as_ref())
             // Such texts sort as the times that they are.
-            && self.since.as_ref().is_none_or(|since| *since <= clock::text(found.at_ms))
+            && self.since.as_ref().is_none_or(|since| clock::is_since(found.at_ms, since))
     }
 }
 

@@ -81,6 +81,9 @@ const STREAMS_QUEUED_MAX: u32 = 1024;
 /// How long they may wait; a handler's deadline is shorter.
 const STREAM_WAIT_MAX: Duration = Duration::from_secs(600);
 
+/// How long a look waits for its place.
+const LOOK_WAIT_MAX: Duration = Duration::from_secs(60);
+
 /// All captures of all organisations.
 #[derive(Debug)]
 pub struct Captures {
@@ -111,6 +114,8 @@ pub struct Captures {
     streams: Arc<Admission>,
     /// Separate from the streams, since what is imported is on this disk already.
     imports: Arc<Admission>,
+    /// Separate again: a look takes a part of a second.
+    looks: Arc<Admission>,
     decoders: Arc<Decoders>,
 }
 
@@ -198,6 +203,7 @@ impl Captures {
             readers: Arc::new(Semaphore::new(config.read_max as usize)),
             streams: Arc::new(Admission::new(stream_limits(config.read_max))),
             imports: Arc::new(Admission::new(stream_limits(config.read_max))),
+            looks: Arc::new(Admission::new(LOOKS)),
             decoders: Arc::default(),
         };
         captures.end_unfinished().await?;
@@ -264,20 +270,26 @@ impl Captures {
         Ok(self.as_they_are(found))
     }
 
-    /// Captures of an organisation that fit a filter, in an order, behind the last one of the page before.
+    /// Captures of an organisation that fit a filter, in an order, behind the last one of the page before. All that is kept may
+    /// be looked at, so it is done in a place, of which no organisation and no user has all.
     ///
     /// # Errors
-    /// The store.
+    /// Too many wait for a place; the store.
     pub async fn looked_for(
         &self,
         org: &str,
         (filter, order): (Filter, Order),
         behind: Option<Place>,
         limit: usize,
+        requester: Option<&Requester>,
     ) -> Result<Vec<CaptureRecord>, CaptureError> {
+        let place = self.looks.enter_owned(requester).await;
+        let place = place.map_err(|_| {
+            CaptureError::State("too many look through captures; retry later, or ask for less")
+        })?;
         let found = self
             .store
-            .captures_looked_for(org, filter, order, behind, limit);
+            .captures_looked_for(org, filter, order, behind, limit, place);
         Ok(self.as_they_are(found.await?))
     }
 
@@ -475,6 +487,19 @@ impl Captures {
 }
 
 /// Half of all permits for a user, all but one for an organisation.
+/// Looks through all captures of an organisation at once; of them one organisation's, and one user's. A handler's deadline may be
+/// shorter than the longest wait.
+const LOOKS: Limits = Limits {
+    permits_max: 4,
+    per_user_max: 2,
+    per_org_max: 3,
+    queued_max: STREAMS_QUEUED_MAX,
+    wait_max: LOOK_WAIT_MAX,
+};
+
+const _: () =
+    assert!(LOOKS.per_user_max < LOOKS.per_org_max && LOOKS.per_org_max < LOOKS.permits_max);
+
 fn stream_limits(permits_max: u32) -> Limits {
     Limits {
         permits_max,

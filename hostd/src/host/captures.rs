@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use admission::Requester;
 use runtime::Upgrade;
 use wasmtime::component::{HasData, Resource, ResourceTable};
 
@@ -49,6 +50,7 @@ pub(super) struct View<'a> {
     table: &'a mut ResourceTable,
     door: Door<'a>,
     captures: &'a Arc<Captures>,
+    requester: Option<&'a Requester>,
     waveforms: &'a Waveforms,
     flashing: &'a Flashing,
 }
@@ -63,6 +65,7 @@ pub(super) fn link(linker: &mut CallLinker) -> wasmtime::Result<()> {
         table: &mut state.data.table,
         door: Door::new(&state.data.context, &state.data.services),
         captures: &state.data.services.captures,
+        requester: state.data.requester.as_ref(),
         waveforms: &state.data.services.waveforms,
         flashing: &state.data.services.flashing,
     })
@@ -108,6 +111,7 @@ impl Host for View<'_> {
             context: self.context,
             door: self.door,
             captures: self.captures,
+            requester: self.requester,
         };
         let (found, next) = reach.looked_for(looked, cursor, limit).await?;
         let items = found.iter().map(in_list).collect();

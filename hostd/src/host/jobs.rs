@@ -123,9 +123,8 @@ impl w::Host for View<'_> {
         }
         let filter = filter_of(filter);
         let limit = limit.clamp(1, LIST_MAX) as usize;
-        let listed = self
-            .jobs
-            .list(self.job_caller()?.org(), filter, limit, cursor);
+        let by = self.submitter()?;
+        let listed = self.jobs.list(&by, filter, limit, cursor);
         let (jobs, has_more) = listed.await.map_err(|e| self.job_error(e))?;
         let next = jobs.last().filter(|_| has_more).map(|job| job.id.clone());
         let told = jobs.iter().map(|job| self.told_in_short(job));

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::commit_statuses::Audience;
 use super::measurements::{self, Measurement};
 use super::notices::{self, Notice};
-use super::records::{Pairs, Records, pair};
+use super::records::{Pairs, Records, least_id, pair};
 use super::snapshot::{Range, Source};
 use super::{Store, StoreError, Writing};
 
@@ -244,9 +244,25 @@ pub fn newest_first(
     from: &impl Source,
     org: &str,
     before: Option<&str>,
+    visit: impl FnMut(Found) -> ControlFlow<()>,
+) -> Result<(), StoreError> {
+    newest_first_since(from, org, None, before, visit)
+}
+
+/// As [`newest_first`], without those that are older than `since` by the time that their id has: all that are not older by
+/// their own are visited.
+///
+/// # Errors
+/// The storage failed.
+pub fn newest_first_since(
+    from: &impl Source,
+    org: &str,
+    since: Option<&str>,
+    before: Option<&str>,
     mut visit: impl FnMut(Found) -> ControlFlow<()>,
 ) -> Result<(), StoreError> {
-    let keys = Pairs::before(org, before);
+    let least = since.and_then(least_id);
+    let keys = Pairs::between(org, least.as_deref(), before);
     let range = keys.backwards();
     JOBS.each_found(from, range, |key, read| visit(Found::of(key, read)))
 }

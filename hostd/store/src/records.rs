@@ -7,6 +7,8 @@ use std::ops::{Bound, ControlFlow};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use base::{clock, id};
+
 use super::error::StoreError;
 use super::snapshot::{Range, Source};
 use super::writing::Writing;
@@ -203,6 +205,15 @@ pub(super) struct Pairs {
     high: String,
 }
 
+/// How long an id may be older than the time that its record has: both are taken one after the other, and a clock may be set.
+const ID_AGE_MS: u64 = 60 * 1000;
+
+/// The least id that a record can have that is not older than `since`; none if that is no instant.
+pub(super) fn least_id(since: &str) -> Option<String> {
+    let since_ms = clock::since_ms(since)?;
+    Some(id::first_ulid(since_ms.saturating_sub(ID_AGE_MS)))
+}
+
 impl Pairs {
     /// All of them: `0` follows `/` in ASCII.
     pub(super) fn of(first: &str) -> Self {
@@ -218,6 +229,16 @@ impl Pairs {
         Self {
             high: second.map_or(all.high, |second| pair(first, second)),
             low: all.low,
+        }
+    }
+
+    /// The same, those from `least` on, if that is given.
+    pub(super) fn between(first: &str, least: Option<&str>, second: Option<&str>) -> Self {
+        let before = Self::before(first, second);
+        let low = least.map_or(before.low, |least| pair(first, least));
+        Self {
+            low: low.min(before.high.clone()),
+            high: before.high,
         }
     }
 

@@ -30,7 +30,7 @@ use crate::record;
 use crate::why::{self, Why};
 
 /// Which jobs are listed; none: any.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
     /// How far they are.
     pub state: Option<State>,
@@ -70,20 +70,28 @@ impl Jobs {
     /// whether there are more.
     ///
     /// # Errors
-    /// The storage failed.
+    /// Too many look for some of them, or the storage failed.
     pub async fn list(
         &self,
-        org: &str,
+        by: &Submitter,
         filter: Filter,
         limit: usize,
         before: Option<String>,
     ) -> Result<(Vec<Job>, bool), JobError> {
-        let org = org.to_owned();
+        let place = match filter.is_any() {
+            true => None,
+            // All that is kept may be looked at, to find little of it.
+            false => Some(self.turns.read(by).await?),
+        };
+        let org = by.org.clone();
         let read = self.store.read(move |s| {
+            // It is held until the look has ended, though the caller may have left.
+            let _place = place;
+            let (sought, since) = (filter.sought(), filter.since.as_deref());
             let mut found = Vec::new();
-            records::newest_first(s, &org, before.as_deref(), |job| {
+            records::newest_first_since(s, &org, since, before.as_deref(), |job| {
                 let mut job = aside::told(job);
-                if filter.fits(&job) {
+                if sought.fits(&job) {
                     // A list has none of it, and a few hundred jobs may have much.
                     (job.runs, job.attempts) = (Vec::new(), Vec::new());
                     job.queue = job.queue.map(|_| Value::Null);
@@ -120,10 +128,11 @@ impl Jobs {
         };
         let org = org.to_owned();
         let read = self.store.read(move |s| {
+            let sought = filter.sought();
             let mut running = None;
             let mut ended = None;
             records::newest_first(s, &org, None, |found| {
-                let Some(job) = found.job().filter(|job| filter.fits(job)) else {
+                let Some(job) = found.job().filter(|job| sought.fits(job)) else {
                     return ControlFlow::Continue(());
                 };
                 let id = || job.id.clone();
@@ -294,8 +303,20 @@ impl Jobs {
 }
 
 impl Filter {
-    /// Whether a job is one of those.
-    pub(crate) fn fits(&self, job: &Job) -> bool {
+    /// Whether all jobs are wanted.
+    fn is_any(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// As it is looked with.
+    pub(crate) fn sought(&self) -> Sought<'_> {
+        Sought {
+            filter: self,
+            text: self.text.as_ref().map(|text| text.to_lowercase()),
+        }
+    }
+
+    fn fits(&self, job: &Job, text: Option<&str>) -> bool {
         let is =
             |wanted: &Option<String>, found: &Option<String>| wanted.is_none() || wanted == found;
         let axes = || record::axes(job);
@@ -305,18 +326,31 @@ impl Filter {
                 .is_none_or(|verdict| axes().verdict() == verdict)
             && is(&self.name, &job.name)
             && is(&self.r#ref, &job.r#ref)
-            && self.text.as_ref().is_none_or(|text| has_text(job, text))
+            && text.is_none_or(|text| has_text(job, text))
             && self
                 .since
                 .as_ref()
-                .is_none_or(|since| *since <= clock::text(job.created_ms))
+                .is_none_or(|since| clock::is_since(job.created_ms, since))
     }
 }
 
-/// Whether what people know a job by has this in it, whatever the case.
+/// A filter that jobs are held against.
+pub(crate) struct Sought<'f> {
+    filter: &'f Filter,
+    /// The text in lower case.
+    text: Option<String>,
+}
+
+impl Sought<'_> {
+    /// Whether a job is one of those.
+    pub(crate) fn fits(&self, job: &Job) -> bool {
+        self.filter.fits(job, self.text.as_deref())
+    }
+}
+
+/// Whether what people know a job by has this in it, which is in lower case.
 fn has_text(job: &Job, text: &str) -> bool {
-    let text = text.to_lowercase();
     let all = [&job.name, &job.r#ref, &job.commit].into_iter().flatten();
     let mut all = all.chain([&job.id]);
-    all.any(|one| one.to_lowercase().contains(&text))
+    all.any(|one| one.to_lowercase().contains(text))
 }

@@ -4,6 +4,7 @@ use super::super::Context;
 use super::super::bindings::hostd::host::captures::{Error, Looked, SortedBy, Status as WitStatus};
 use super::super::door::Door;
 use super::{seen, wanted};
+use admission::Requester;
 use lab::captures::Captures;
 use store::captures::looked::{By, Filter, Order, Place};
 use store::captures::{CaptureRecord, Status};
@@ -14,6 +15,7 @@ pub(super) struct Reach<'a> {
     pub(super) context: &'a Context,
     pub(super) door: Door<'a>,
     pub(super) captures: &'a Captures,
+    pub(super) requester: Option<&'a Requester>,
 }
 
 impl Reach<'_> {
@@ -62,7 +64,7 @@ impl Reach<'_> {
         let fitting = (filter, order);
         let found = self
             .captures
-            .looked_for(caller.org(), fitting, behind, limit);
+            .looked_for(caller.org(), fitting, behind, limit, self.requester);
         found.await.map_err(|e| self.context.capture_error(e))
     }
 }

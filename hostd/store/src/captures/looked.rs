@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use super::{CAPTURES, CaptureRecord, Kind, PAGE_MAX, Status};
-use crate::records::Pairs;
-use crate::snapshot::Source;
+use crate::records::{Pairs, least_id};
+use crate::snapshot::{Snapshot, Source};
 use crate::{Store, StoreError};
 use base::clock;
 
@@ -68,13 +68,12 @@ impl Filter {
         *self == plain
     }
 
-    fn has(&self, capture: &CaptureRecord) -> bool {
+    /// `text` is its own in lower case.
+    fn has(&self, capture: &CaptureRecord, text: Option<&str>) -> bool {
         let is_of = |devices: &Vec<String>| devices.contains(&capture.device);
-        let has_text = |text: &String| {
-            let text = text.to_lowercase();
+        let has_text = |text| {
             let name = capture.name.as_ref().map(|name| name.to_lowercase());
-            name.is_some_and(|name| name.contains(&text))
-                || capture.id.to_lowercase().contains(&text)
+            name.is_some_and(|name| name.contains(text)) || capture.id.to_lowercase().contains(text)
         };
         self.devices.as_ref().is_none_or(is_of)
             && self
@@ -89,8 +88,8 @@ impl Filter {
             && self
                 .since
                 .as_ref()
-                .is_none_or(|since| *since <= clock::text(capture.created_ms))
-            && self.text.as_ref().is_none_or(has_text)
+                .is_none_or(|since| clock::is_since(capture.created_ms, since))
+            && text.is_none_or(has_text)
     }
 }
 
@@ -130,7 +129,11 @@ fn looked_for(
 ) -> Result<Vec<CaptureRecord>, StoreError> {
     let limit = limit.clamp(1, PAGE_MAX);
     let before = behind.filter(|_| order == Order::default());
-    let keys = Pairs::before(org, before.map(|behind| behind.id.as_str()));
+    // What is older is not read, in whichever order.
+    let least = filter.since.as_deref().and_then(least_id);
+    let before = before.map(|behind| behind.id.as_str());
+    let keys = Pairs::between(org, least.as_deref(), before);
+    let text = filter.text.as_ref().map(|text| text.to_lowercase());
     let range = match order.is_ascending {
         true => keys.forwards(),
         false => keys.backwards(),
@@ -142,7 +145,7 @@ fn looked_for(
             true => place > *behind,
             false => place < *behind,
         });
-        if is_behind && filter.has(&capture) {
+        if is_behind && filter.has(&capture, text.as_deref()) {
             found.insert(place, capture);
         }
         let is_full = found.len() > limit || found.len() == limit && order.by == By::Created;
@@ -164,7 +167,7 @@ fn looked_for(
 
 impl Store {
     /// The captures of an organisation that fit, in an order, behind the last one of the page before. `limit` is clamped to
-    /// 1..=`PAGE_MAX`.
+    /// 1..=`PAGE_MAX`. All that is kept may be looked at: `held` is dropped when that is over, though who asked may have left.
     ///
     /// # Errors
     /// The storage failed.
@@ -175,10 +178,14 @@ impl Store {
         order: Order,
         behind: Option<Place>,
         limit: usize,
+        held: impl Send + 'static,
     ) -> Result<Vec<CaptureRecord>, StoreError> {
         let org = org.to_owned();
-        self.read(move |s| looked_for(s, &org, (&filter, order), behind.as_ref(), limit))
-            .await
+        let look = move |s: &Snapshot| {
+            let _held = held;
+            looked_for(s, &org, (&filter, order), behind.as_ref(), limit)
+        };
+        self.read(look).await
     }
 }
 
@@ -238,7 +245,7 @@ mod tests {
     async fn all(store: &Store, filter: &Filter, order: Order, limit: usize) -> Vec<u64> {
         let (mut found, mut behind) = (Vec::new(), None);
         loop {
-            let page = store.captures_looked_for("o", filter.clone(), order, behind, limit);
+            let page = store.captures_looked_for("o", filter.clone(), order, behind, limit, ());
             let page = page.await.unwrap();
             let Some(last) = page.last() else {
                 return found;
@@ -278,11 +285,11 @@ mod tests {
                 is_ascending: false,
             };
             let whole = all(&store, &Filter::default(), order, 100).await;
-            let first = store.captures_looked_for("o", Filter::default(), order, None, 9);
+            let first = store.captures_looked_for("o", Filter::default(), order, None, 9, ());
             let last = first.await.unwrap().pop().unwrap();
             store.capture_delete(&last.id).await.unwrap();
             let behind = Some(Place::of(&last, order));
-            let rest = store.captures_looked_for("o", Filter::default(), order, behind, 100);
+            let rest = store.captures_looked_for("o", Filter::default(), order, behind, 100, ());
             let rest: Vec<u64> = rest
                 .await
                 .unwrap()
@@ -406,5 +413,43 @@ mod tests {
             ..none()
         };
         assert!(plain.is_plain());
+    }
+
+    /// What has an older id is not read, whatever else it says.
+    #[tokio::test]
+    async fn a_look_since_a_time_ends_there() {
+        let store = Store::in_memory().unwrap();
+        let day_ms = 24 * 3600 * 1000;
+        let made = |day: u64| {
+            let at_ms = day * day_ms;
+            let id = base::id::first_ulid(at_ms);
+            CaptureRecord::new(id, "o".into(), "d".into(), Kind::Logic, at_ms)
+        };
+        // By its own time it would fit.
+        let mut old = made(5);
+        old.created_ms = 50 * day_ms;
+        store.capture_put(old).await.unwrap();
+        for day in [8, 9, 10] {
+            store.capture_put(made(day)).await.unwrap();
+        }
+        let filter = Filter {
+            since: Some("1970-01-10".into()),
+            ..Filter::default()
+        };
+        for by in [By::Created, By::Size, By::Samples] {
+            for is_ascending in [false, true] {
+                let order = Order { by, is_ascending };
+                let found = store.captures_looked_for("o", filter.clone(), order, None, 10, ());
+                let found = found.await.unwrap();
+                let days = found.iter().map(|capture| capture.created_ms / day_ms);
+                let mut days: Vec<u64> = days.collect();
+                days.sort_unstable();
+                assert_eq!(days, [9, 10], "{order:?}");
+            }
+        }
+        // A page that ended before that time has no next one.
+        let behind = Some(Place::of(&made(8), Order::default()));
+        let found = store.captures_looked_for("o", filter, Order::default(), behind, 10, ());
+        assert_eq!(found.await.unwrap(), []);
     }
 }
