@@ -67,6 +67,8 @@ export type CapturesCaptureGap = { from: number; to: number };
 export type CapturesCaptureInFull = { channels: readonly (CapturesChannel)[]; created_at: string; device_id: string; error?: string; finished_at?: string; gaps?: readonly (CapturesCaptureGap)[]; id: string; job?: CapturesCaptureJob; kind: "scope" | "logic" | "i2c" | "dual" | "measure"; markers: readonly (CapturesCaptureMarker)[]; name?: string; pinned: boolean; setup?: CapturesCaptureSetup; status: "pending" | "armed" | "running" | "done" | "failed" | "timed_out" | "cancelled"; trigger?: CapturesTrigger; trigger_sample: number | null };
 /** The job that recorded a capture, and what of it. */
 export type CapturesCaptureJob = { attempt?: number; id: string; run?: string; step?: string };
+/** Where a capture is to be had as a file. */
+export type CapturesCaptureLink = { expires_at: string; url: string };
 /** A place in a capture, and what is there. */
 export type CapturesCaptureMarker = { channel: number; note: string; sample: number };
 /** What was found. */
@@ -261,6 +263,12 @@ export type JobsCaseHistory = { broken: number; devices: readonly (JobsCaseDevic
 export type JobsCaseJob = { commit: string | null; job: string; name: string | null; ref: string | null };
 /** One run of a case. */
 export type JobsCaseRun = { commit: string | null; created_at: string; device: string | null; job: string; outcome: "passed" | "failed" | "broken" | "skipped" };
+/** What may keep a job from running. */
+export type JobsCheckWarning = { code: "no_isolation" | "no_matching_device" | "no_device_now"; message: string; run: string | null };
+/** What a pipeline comes to. */
+export type JobsChecked = { name: string | null; runs: readonly (JobsCheckedRun)[]; secrets: readonly (string)[]; warnings: readonly (JobsCheckWarning)[] };
+/** A run that a pipeline comes to. */
+export type JobsCheckedRun = { device: JobsWantedDevice | null; id: string; is_bench: boolean; needs: readonly (string)[]; targets: readonly (string)[] };
 /** A job. */
 export type JobsJob = { archive: JobsArchive | null; attempts?: readonly (JobsAttempt)[]; captures?: readonly (JobsJobCapture)[]; commit: string | null; created_at: string; ended_because: "completed" | "cancelled" | "queue_timeout" | "timeout" | "device_lost" | "no_matching_device" | "definition_error" | "infra_error" | null; finished_at: string | null; id: string; measurements?: readonly (JobsMeasurement)[]; message: string; name: string | null; ref: string | null; retry_of: string | null; runs?: readonly (JobsRun)[]; started_at: string | null; state: "queued" | "assigned" | "running" | "stopping" | "finished"; status: "new" | "in_progress" | "stopping" | "done" | "failed" | "timed_out"; user: string; verdict: "pending" | "success" | "failure" };
 /** A capture that a job made. */
@@ -281,6 +289,8 @@ export type JobsSourceMetadata = { archive: JobsArchive | null; commit: string |
 export type JobsSubmitted = { builds: readonly (JobsBuild)[]; id: string; source_metadata: JobsSourceMetadata; status: "new" | "in_progress" | "stopping" | "done" | "failed" | "timed_out" };
 /** Refs that an organisation trusts. */
 export type JobsTrustedRefs = { refs: readonly (string)[] };
+/** What a run asks of its device. */
+export type JobsWantedDevice = { name: string | null; select: Readonly<Record<string, string>> };
 /** A job, explained. */
 export type JobsWhy = { job: JobsJob; runs: readonly (JobsWhyRun)[] };
 /** A run, explained. */
@@ -296,9 +306,13 @@ export type PluginsNotes = { notes: readonly (string)[] };
 /** A package that was not installed. */
 export type PluginsPackage = { origin: string; reason: string };
 /** A plugin of the server. */
-export type PluginsPlugin = { grants: readonly (PluginsGrant)[]; id: string; previous?: string; reason?: string; routes: number; state: string; version: string };
+export type PluginsPlugin = { grants: readonly (PluginsGrant)[]; id: string; previous?: string; reason?: string; routes: number; state: string; version: string; wants?: PluginsPluginWants };
+/** What a version of a plugin asks for. The lists have what an approval may name, which grants it. */
+export type PluginsPluginWants = { description: string | null; events: readonly (string)[]; homepage: string | null; http: readonly (string)[]; interfaces: readonly (string)[]; name: string | null; public: boolean; scopes: readonly (string)[]; secrets: readonly (string)[]; store_mib: number; timers: readonly (PluginsWantedTimer)[]; version: string };
 /** Plugins of the server. */
 export type PluginsPlugins = { plugins: readonly (PluginsPlugin)[]; refused: readonly (PluginsPackage)[] };
+/** A timer of a plugin. */
+export type PluginsWantedTimer = { cron: string; id: string };
 /** A secret, without its value. */
 export type SecretsSecret = { created_at: string; created_by: string; name: string; refs: readonly (string)[]; state: "ready" | "no_key" | "other_key" | "damaged"; updated_at: string; updated_by: string };
 /** Secrets of an organisation. */
@@ -430,7 +444,7 @@ export interface Operations {
   /** Delete a capture */
   "DELETE /capture/{id}": { path: { id: string }; query: {}; body: undefined; answer: undefined };
   /** Judge a capture by rules */
-  "POST /capture/{id}/assert": { path: { id: string }; query: {}; body: { rules: Readonly<Record<string, unknown>> }; answer: CapturesAssertions };
+  "POST /capture/{id}/assert": { path: { id: string }; query: {}; body: { rules?: Readonly<Record<string, unknown>> | null; rules_yaml?: string | null }; answer: CapturesAssertions };
   /** Cancel a capture */
   "POST /capture/{id}/cancel": { path: { id: string }; query: {}; body: undefined; answer: CapturesCapture };
   /** Decode a capture's protocol */
@@ -439,6 +453,10 @@ export interface Operations {
   "GET /capture/{id}/edges": { path: { id: string }; query: { channel: string; at: number; direction?: "next" | "previous"; edge?: "rising" | "falling" | "either" }; body: undefined; answer: CapturesEdgeFound };
   /** A capture as a file */
   "GET /capture/{id}/export": { path: { id: string }; query: { format: "vcd" | "fst" | "sr" | "csv" | "wav" | "bin" | "arrow" | "parquet"; content?: "logic" | "analog" | "both"; channels?: string; from?: number; to?: number }; body: undefined; answer: undefined };
+  /** A capture as a file, by its address */
+  "GET /capture/{id}/file/{name}": { path: { id: string; name: string }; query: { link: string }; body: undefined; answer: undefined };
+  /** An address of a capture as a file */
+  "POST /capture/{id}/link": { path: { id: string }; query: {}; body: { channels?: string | null; content?: "logic" | "analog" | "both" | null; format: "vcd" | "fst" | "sr" | "csv" | "wav" | "bin" | "arrow" | "parquet"; from?: number | null; to?: number | null; ttl_seconds?: number | null }; answer: CapturesCaptureLink };
   /** Measure a channel of a capture */
   "GET /capture/{id}/measure": { path: { id: string }; query: { channel: string; from?: number; to?: number }; body: undefined; answer: CapturesMeasured };
   /** A channel of a capture from afar */
@@ -541,6 +559,8 @@ export interface Operations {
   "GET /jobs": { path: {}; query: { state?: "queued" | "assigned" | "running" | "stopping" | "finished"; verdict?: "pending" | "success" | "failure"; name?: string; ref?: string; text?: string; since?: string; cursor?: string; limit?: number }; body: undefined; answer: JobsJobs };
   /** How test cases went in the last jobs */
   "GET /jobs/cases": { path: {}; query: { name?: string; ref?: string; since?: string; text?: string; limit?: number }; body: undefined; answer: JobsCaseHistories };
+  /** Check a pipeline */
+  "POST /jobs/check": { path: {}; query: {}; body: { definition: string; ref?: string | null }; answer: JobsChecked };
   /** The JSON Schema of pipelines */
   "GET /jobs/schema.json": { path: {}; query: {}; body: undefined; answer: undefined };
   /** Submit a job */
