@@ -142,6 +142,25 @@ fn assert_not_there(reply: &Reply) {
     );
 }
 
+/// As text, rules come to the same as before, and lines and columns are those of the text.
+fn assert_as_text(client: &Client, capture: &str, rules: &str, judged: &Value) {
+    let as_text = |text: &str| {
+        let body = json!({"rules_yaml": text});
+        client
+            .post(&format!("/api/capture/{capture}/assert"), &body)
+            .unwrap()
+    };
+    assert_eq!(as_text(rules).expect(200), *judged);
+    let wrong = as_text(&rules.replace("golden:", "goldn:"));
+    wrong.expect_error(422, "invalid_definition");
+    let problem = &wrong.json()["problems"][0];
+    assert_eq!(
+        (&problem["line"], &problem["column"], &problem["code"]),
+        (&json!(4), &json!(5), &json!("unknown_key")),
+        "{problem}"
+    );
+}
+
 #[test]
 fn a_capture_of_a_server_is_judged_and_compared_with() {
     let dir = tempfile::tempdir().unwrap();
@@ -196,22 +215,7 @@ fn a_capture_of_a_server_is_judged_and_compared_with() {
         told.contains(judged["rules"][0]["seen"].as_str().unwrap()),
         "{told}\n{judged}"
     );
-    // As text they come to the same, and lines and columns are those of the text.
-    let as_text = |text: &str| {
-        let body = json!({"rules_yaml": text});
-        client
-            .post(&format!("/api/capture/{late}/assert"), &body)
-            .unwrap()
-    };
-    assert_eq!(as_text(&rules).expect(200), judged);
-    let wrong = as_text(&rules.replace("golden:", "goldn:"));
-    wrong.expect_error(422, "invalid_definition");
-    let problem = &wrong.json()["problems"][0];
-    assert_eq!(
-        (&problem["line"], &problem["column"], &problem["code"]),
-        (&json!(4), &json!(5), &json!("unknown_key")),
-        "{problem}"
-    );
+    assert_as_text(&client, &late, &rules, &judged);
     // What another organisation has is none to compare with.
     let theirs = server.anonymous().with_authorization(&eve);
     judge(&theirs, &good).expect_error(404, "not_found");

@@ -534,6 +534,31 @@ fn path_of(server: &Server, url: &Value) -> String {
         .to_owned()
 }
 
+/// A session makes an address that ends with it.
+fn assert_ends_with_its_session(server: &Server, capture: &str) {
+    let minted = server
+        .client()
+        .post("/api/auth/token", &json!({"devices": ["demo"]}))
+        .unwrap();
+    let token = minted.expect(200)["token"].as_str().unwrap().to_owned();
+    let session = server
+        .anonymous()
+        .with_authorization(&format!("Bearer {token}"));
+    let order = json!({"format": "vcd", "ttl_seconds": 86400});
+    let made = session
+        .post(&format!("/api/capture/{capture}/link"), &order)
+        .unwrap()
+        .expect(200);
+    let path = path_of(server, &made["url"]);
+    let anonymous = server.anonymous();
+    assert_eq!(anonymous.get(&path).unwrap().status, 200);
+    assert!(session.delete("/api/auth/session").unwrap().status < 300);
+    anonymous
+        .get(&path)
+        .unwrap()
+        .expect_error(403, "link_refused");
+}
+
 #[test]
 fn an_address_opens_one_file_of_one_capture_without_a_credential() {
     let mut server = Server::demo_with(&["--log-level", "trace"]).unwrap();
@@ -578,12 +603,8 @@ fn an_address_opens_one_file_of_one_capture_without_a_credential() {
     assert_eq!(of_page("/api/captures").header(allowed), None);
     // Nothing else: another file, another capture, another name, a changed link, a credential.
     let (_, token) = path.split_once("?link=").unwrap();
-    let changed = format!("{}A", &token[..token.len() - 1]);
-    let flipped = if changed == token {
-        format!("{}B", &token[..token.len() - 1])
-    } else {
-        changed
-    };
+    let last = if token.ends_with('A') { "B" } else { "A" };
+    let flipped = format!("{}{last}", &token[..token.len() - 1]);
     for path in [
         path.replace(".csv?", ".vcd?"),
         path.replace(&id, &other),
@@ -605,25 +626,7 @@ fn an_address_opens_one_file_of_one_capture_without_a_credential() {
         .expect_error(401, "invalid_credential");
     // What cannot be exported has no address.
     link(&client, &json!({"format": "wav"})).expect_error(409, "wrong_state");
-    // A session that may not see the device makes none, and one that may makes one that ends with it.
-    let mint = |devices: Value| {
-        let minted = client
-            .post("/api/auth/token", &json!({"devices": devices}))
-            .unwrap();
-        let token = minted.expect(200)["token"].as_str().unwrap().to_owned();
-        server
-            .anonymous()
-            .with_authorization(&format!("Bearer {token}"))
-    };
-    let narrow = mint(json!(["demo"]));
-    let by_session = link(&narrow, &json!({"format": "vcd", "ttl_seconds": 86400})).expect(200);
-    let by_session = path_of(&server, &by_session["url"]);
-    assert_eq!(anonymous.get(&by_session).unwrap().status, 200);
-    assert!(narrow.delete("/api/auth/session").unwrap().status < 300);
-    anonymous
-        .get(&by_session)
-        .unwrap()
-        .expect_error(403, "link_refused");
+    assert_ends_with_its_session(&server, &id);
     // A deleted capture has no file.
     client.delete(&format!("/api/capture/{id}")).unwrap();
     anonymous.get(&path).unwrap().expect_error(404, "not_found");

@@ -4,14 +4,15 @@
 //! It is read from what attempts keep on disk, within bounds, whenever somebody asks: there is nothing to keep in step.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::fs::{self, File};
+use std::io::{self, BufReader};
 use std::ops::ControlFlow;
 use std::path::Path;
 
 use admission::OwnedPermit;
-use evidence::cases::Reader;
+use evidence::cases::{Cases, Reader};
 use evidence::result::Outcome as CaseOutcome;
+use jobs::cases_of;
 use store::jobs::{self as records, Attempt, Job};
 use store::{Store, StoreError};
 use tracing::warn;
@@ -19,6 +20,7 @@ use tracing::warn;
 use crate::behind;
 use crate::error::JobError;
 use crate::files::Files;
+use crate::pages::read_end;
 use crate::service::{Filter, Jobs, Submitter};
 
 /// Jobs that one answer looks at: the last ones that have ended.
@@ -211,22 +213,22 @@ impl Looking {
                 };
                 self.see((&run.id, None), place, device, went);
             }
-            let (file, bytes) = match open(&files.cases(&job.id, attempt.number)) {
-                Ok(opened) => opened,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            let left = match Left::of(files, &job.id, attempt.number) {
+                Ok(left) => left,
                 Err(error) => {
                     warn!(job = job.id, attempt = attempt.number, %error, "failed to read cases");
                     self.is_cut = true;
                     continue;
                 }
             };
-            if bytes > self.left_bytes {
+            if left.bytes > self.left_bytes {
                 self.is_cut = true;
                 continue;
             }
-            self.left_bytes -= bytes;
+            self.left_bytes -= left.bytes;
             // One that cannot be read ends the look at this run, as one that was cut off does.
-            for case in Reader::new(BufReader::new(file.take(bytes))).map_while(Result::ok) {
+            let cases = left.cases().into_iter().flatten();
+            for case in cases.map_while(Result::ok) {
                 let went = match case.outcome {
                     CaseOutcome::Passed => Went::Passed,
                     CaseOutcome::Failed(_) => Went::Failed,
@@ -272,11 +274,47 @@ impl Looking {
     }
 }
 
-/// A file and how long it is.
-fn open(path: &Path) -> io::Result<(File, u64)> {
-    let file = File::open(path)?;
-    let bytes = file.metadata()?.len();
-    Ok((file, bytes))
+/// What an attempt left of its cases: in how it ended, for steps that are a case, and in a file, for programs that wrote theirs.
+struct Left<'f> {
+    files: &'f Files,
+    job: &'f str,
+    attempt: u32,
+    /// Of both.
+    bytes: u64,
+}
+
+impl<'f> Left<'f> {
+    fn of(files: &'f Files, job: &'f str, attempt: u32) -> io::Result<Self> {
+        let bytes = size(&files.end(job, attempt))? + size(&files.cases(job, attempt))?;
+        Ok(Self {
+            files,
+            job,
+            attempt,
+            bytes,
+        })
+    }
+
+    fn cases(&self) -> io::Result<Cases> {
+        let file = self.files.cases(self.job, self.attempt);
+        match read_end(self.files, self.job, self.attempt)?.flatten() {
+            Some(end) => cases_of(&end, "", file).open(),
+            // The server ended before the attempt, or an older one ran it.
+            None => match File::open(file) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    Ok(Box::new(std::iter::empty()))
+                }
+                file => Ok(Box::new(Reader::new(BufReader::new(file?)))),
+            },
+        }
+    }
+}
+
+/// Bytes of a file; 0 if there is none.
+fn size(path: &Path) -> io::Result<u64> {
+    match fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
+        found => Ok(found?.len()),
+    }
 }
 
 /// Whether the first of two says more of what is wrong.

@@ -309,7 +309,11 @@ fn end_of(files: &Files, job: &Job, place: usize) -> io::Result<(RunEnd, Told)> 
 
 /// What an attempt left about its end. None if the server ended before it; nothing within if it cannot be read, as when
 /// a later version wrote it.
-fn read_end(files: &Files, job: &str, attempt: u32) -> io::Result<Option<Option<RunEnd>>> {
+pub(crate) fn read_end(
+    files: &Files,
+    job: &str,
+    attempt: u32,
+) -> io::Result<Option<Option<RunEnd>>> {
     let file = match File::open(files.end(job, attempt)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         file => file?,

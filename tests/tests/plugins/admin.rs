@@ -75,19 +75,8 @@ fn bare(client: &Client, verb: &str) -> Reply {
     client.send("POST", &path, None).unwrap()
 }
 
-#[test]
-fn an_operator_does_over_http_what_the_command_line_does() {
-    let (bench, _, _) = bench(OPERATED);
-    let client = bench.client();
-    let listed = client.get("/api/plugins").unwrap().expect(200);
-    assert_eq!(listed, json!({"plugins": [], "refused": []}));
-    let done = install(&client, &packed(&bench, "1.0.0", WANTS)).expect(200);
-    assert!(
-        done["notes"][0].as_str().unwrap().contains("1.0.0"),
-        "{done}"
-    );
-    bench.get("/mark").expect_error(403, "not_granted");
-    // What it asks for is read before anything is granted.
+/// What it asks for is read before anything is granted.
+fn assert_wants(client: &Client) {
     let one = client.get(&format!("/api/plugins/{ID}"));
     let one = one.unwrap().expect(200);
     assert_eq!(one["grants"], json!([]));
@@ -108,6 +97,21 @@ fn an_operator_does_over_http_what_the_command_line_does() {
     );
     let listed = client.get("/api/plugins").unwrap().expect(200);
     assert_eq!(listed["plugins"][0].get("wants"), None);
+}
+
+#[test]
+fn an_operator_does_over_http_what_the_command_line_does() {
+    let (bench, _, _) = bench(OPERATED);
+    let client = bench.client();
+    let listed = client.get("/api/plugins").unwrap().expect(200);
+    assert_eq!(listed, json!({"plugins": [], "refused": []}));
+    let done = install(&client, &packed(&bench, "1.0.0", WANTS)).expect(200);
+    assert!(
+        done["notes"][0].as_str().unwrap().contains("1.0.0"),
+        "{done}"
+    );
+    bench.get("/mark").expect_error(403, "not_granted");
+    assert_wants(&client);
     order(&client, "approve", &json!({})).expect(200);
     assert_eq!(mark_of(&bench.get("/mark")), MARK);
     order(&client, "configure", &json!({"values": {"greeting": "hi"}})).expect(200);

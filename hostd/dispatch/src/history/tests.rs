@@ -6,8 +6,9 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use admission::{Admission, Limits};
-use evidence::cases::Writer;
+use evidence::cases::{Counts, Writer};
 use evidence::result::{Case, Fault};
+use jobs::{LogSummary, Outcome, RunEnd, Skip, Span, StepEnd};
 use serde_json::Value;
 use store::jobs::{End, Run};
 
@@ -226,4 +227,68 @@ fn a_turn_is_taken_until_the_scan_is_over_though_the_caller_has_left() {
         tokio::task::spawn_blocking(|| ()).await.unwrap();
         assert_eq!(places.taken(), 0);
     });
+}
+
+#[test]
+fn steps_that_are_a_case_count_beside_those_of_programs() {
+    let (_folder, files) = files();
+    let jobs = [
+        job(&files, 0, "c", "d", &[("of pytest", 'p')]),
+        job(&files, 1, "c", "d", &[]),
+    ];
+    let step = |case: Option<&str>, outcome: Outcome, passed: u64| StepEnd {
+        at: "benches[0].steps[0]".into(),
+        name: "step".into(),
+        case: case.map(str::to_owned),
+        outcome,
+        exit_code: None,
+        time: Span::default(),
+        tail: String::new(),
+        counts: Counts {
+            passed,
+            ..Counts::default()
+        },
+        cases: Vec::new(),
+        captures: Vec::new(),
+        measurements: Vec::new(),
+    };
+    let end = |steps: Vec<StepEnd>| RunEnd {
+        id: "bench".into(),
+        is_bench: true,
+        device: None,
+        outcome: Outcome::Passed,
+        attempts: 1,
+        has_test_output: true,
+        time: Span::default(),
+        steps,
+        spans: Vec::new(),
+        artifacts: Vec::new(),
+        cache_hit: None,
+        network: None,
+        log: LogSummary::default(),
+        case_bytes: 0,
+        cut_bytes: 0,
+        marks: Vec::new(),
+        readings: Vec::new(),
+    };
+    let first = end(vec![
+        step(Some("banner"), Outcome::Passed, 0),
+        step(None, Outcome::Passed, 1),
+    ]);
+    let second = end(vec![step(
+        Some("banner"),
+        Outcome::Skipped(Skip::StepFailed),
+        0,
+    )]);
+    for (job, end) in [("job0", first), ("job1", second)] {
+        fs::write(files.end(job, 1), serde_json::to_vec(&end).unwrap()).unwrap();
+    }
+    let history = looked(&files, None, 100, &jobs);
+    let went = |name: &str| {
+        let seen = of(&history, name).seen.iter();
+        seen.map(|seen| (seen.job, seen.went)).collect::<Vec<_>>()
+    };
+    assert_eq!(went("banner"), [(0, Went::Passed), (1, Went::Skipped)]);
+    assert_eq!(went("of pytest"), [(0, Went::Passed)]);
+    assert!(!history.is_cut);
 }

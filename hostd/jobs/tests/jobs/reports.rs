@@ -65,7 +65,19 @@ builds:
     let link = "<a href=\"./artifacts/fw.a/a%20b.o\">a b.o</a>";
     assert!(page.contains(link), "{page}");
     assert!(home.out().join("artifacts/fw.a/a b.o").exists());
-    let trace: Vec<serde_json::Value> = serde_json::from_str(&read(&files.trace)).unwrap();
+    phases(&read(&files.trace));
+    assert!(!home.out().join("logs").exists());
+    // Of two steps with one name, time says which of them failed.
+    let mut run = job.runs[0].clone();
+    run.steps[0].name = "links".to_owned();
+    run.spans[1].0 = "links".to_owned();
+    let failed: Vec<bool> = jobs::spans(&run).iter().map(|span| span.failed).collect();
+    assert_eq!(failed, [false, false, true]);
+}
+
+/// What each step came to is in the timeline.
+fn phases(trace: &str) {
+    let trace: Vec<serde_json::Value> = serde_json::from_str(trace).unwrap();
     let phases = trace.iter().filter(|event| event["ph"] == "X");
     let phases: Vec<_> = phases
         .map(|event| (event["name"].as_str().unwrap(), event["args"].clone()))
@@ -79,11 +91,4 @@ builds:
             ("links", failed)
         ]
     );
-    assert!(!home.out().join("logs").exists());
-    // Of two steps with one name, time says which of them failed.
-    let mut run = job.runs[0].clone();
-    run.steps[0].name = "links".to_owned();
-    run.spans[1].0 = "links".to_owned();
-    let failed: Vec<bool> = jobs::spans(&run).iter().map(|span| span.failed).collect();
-    assert_eq!(failed, [false, false, true]);
 }

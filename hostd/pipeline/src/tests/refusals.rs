@@ -116,6 +116,65 @@ fn circles_are_named() {
     assert_eq!(wrong(&own), ["cycle 3:12 builds[0].needs"]);
 }
 
+/// Triggers that are wrong, the code of what is found, and where.
+const TRIGGERS: &[(&str, &str, &str)] = &[
+    ("timeout: 1s", "missing_key", ""),
+    ("channel: irq", "missing_key", ""),
+    ("protocol: i2c, scl: rx, sda: irq", "missing_key", ""),
+    ("protocol: uart", "missing_key", ""),
+    ("protocol: uart, bytes: 00, edge: low", "not_here", ""),
+    (
+        "protocol: uart, bytes: 00, pattern: { rx: low }",
+        "not_here",
+        ".protocol",
+    ),
+    (
+        "protocol: uart, bytes: 00, address: 3",
+        "not_here",
+        ".address",
+    ),
+    (
+        "channel: irq, edge: low, baudrate: 9600",
+        "not_here",
+        ".baudrate",
+    ),
+    (
+        "pulse: { channel: irq, level: low }",
+        "invalid_value",
+        ".pulse",
+    ),
+    (
+        "pulse: { channel: irq, level: low, longer_than: 11m }",
+        "invalid_value",
+        ".pulse.longer_than",
+    ),
+    (
+        "level: { channel: irq, level: low, for: 0s }",
+        "invalid_value",
+        ".level.for",
+    ),
+    (
+        "level: { channel: iqr, level: low, for: 1s }",
+        "unknown_reference",
+        ".level.channel",
+    ),
+    (
+        "pattern: { irq: low, tx: high }",
+        "unknown_reference",
+        ".pattern.tx",
+    ),
+    (
+        "protocol: i2c, sda: irq, address: 3",
+        "unknown_reference",
+        ".scl",
+    ),
+    (
+        "channel: irq, edge: low, timeout: 11m",
+        "invalid_value",
+        ".timeout",
+    ),
+];
+
 #[test]
 fn a_trigger_is_one_condition_on_channels_of_its_capture() {
     let of = |trigger: &str| {
@@ -124,63 +183,7 @@ fn a_trigger_is_one_condition_on_channels_of_its_capture() {
         )))
     };
     let at = "benches[0].steps[0].capture.trigger";
-    for (trigger, code, key) in [
-        ("timeout: 1s", "missing_key", ""),
-        ("channel: irq", "missing_key", ""),
-        ("protocol: i2c, scl: rx, sda: irq", "missing_key", ""),
-        ("protocol: uart", "missing_key", ""),
-        ("protocol: uart, bytes: 00, edge: low", "not_here", ""),
-        (
-            "protocol: uart, bytes: 00, pattern: { rx: low }",
-            "not_here",
-            ".protocol",
-        ),
-        (
-            "protocol: uart, bytes: 00, address: 3",
-            "not_here",
-            ".address",
-        ),
-        (
-            "channel: irq, edge: low, baudrate: 9600",
-            "not_here",
-            ".baudrate",
-        ),
-        (
-            "pulse: { channel: irq, level: low }",
-            "invalid_value",
-            ".pulse",
-        ),
-        (
-            "pulse: { channel: irq, level: low, longer_than: 11m }",
-            "invalid_value",
-            ".pulse.longer_than",
-        ),
-        (
-            "level: { channel: irq, level: low, for: 0s }",
-            "invalid_value",
-            ".level.for",
-        ),
-        (
-            "level: { channel: iqr, level: low, for: 1s }",
-            "unknown_reference",
-            ".level.channel",
-        ),
-        (
-            "pattern: { irq: low, tx: high }",
-            "unknown_reference",
-            ".pattern.tx",
-        ),
-        (
-            "protocol: i2c, sda: irq, address: 3",
-            "unknown_reference",
-            ".scl",
-        ),
-        (
-            "channel: irq, edge: low, timeout: 11m",
-            "invalid_value",
-            ".timeout",
-        ),
-    ] {
+    for (trigger, code, key) in TRIGGERS {
         let found = of(trigger);
         let [problem] = &found[..] else {
             panic!("{trigger}: {found:?}");
