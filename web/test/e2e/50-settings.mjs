@@ -132,12 +132,13 @@ test("a member sees the names of secrets, and what is for administrators is said
   const { page, silent } = await open("/settings", { storageState });
   await page.getByRole("rowheader", { name: "SIGNING_KEY" }).waitFor();
   await page.getByText("Administrators write them.").waitFor();
-  for (const name of ["Add a secret", "Replace", "Remove"]) assert.equal(await page.getByRole("button", { name }).count(), 0, name);
+  for (const name of ["Add a secret", "Replace", "Remove"]) await page.getByRole("button", { name }).waitFor({ state: "detached" });
   await silent();
   for (const [path, words, button] of [["/settings/webhooks", /Managing webhooks takes an admin/, "Add a webhook"], ["/settings/badges", /Managing badges takes an admin/, "Make a badge"], ["/people", /Only admins and owners see the users/, "Add a user"], ["/people/trust", /Only admins and owners manage trust rules/, "Let a repository in"], ["/plugins", /Plugins take an admin/, "Install"]]) {
     const { page: refused, context } = await open(path, { storageState });
     await refused.getByText(words).first().waitFor();
-    assert.equal(await refused.getByRole("button", { name: button }).count(), 0);
+    // Until it is known who is signed in, nothing is hidden.
+    await refused.getByRole("button", { name: button }).waitFor({ state: "detached" });
     assert.deepEqual(await findings(refused), []);
     await context.close();
   }
