@@ -21,7 +21,7 @@ pub(crate) const ROUTE: Route = Route {
             "All plugins of the server, by id. Operators also see grants of other organisations, and packages that \
              were not installed.",
             &Plugins::of(&Listed {
-                plugins: vec![plugin::example()],
+                plugins: vec![plugin::in_list()],
                 refused: vec![Refused {
                     origin: "acme.x-1.0.0.tar".into(),
                     reason: "it is no tar, or it is cut off".into(),
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn records() {
         let listed = Listed {
-            plugins: vec![crate::plugin::example()],
+            plugins: vec![crate::plugin::in_list()],
             refused: Vec::new(),
         };
         assert_eq!(

@@ -197,6 +197,14 @@ pub(crate) fn example() -> Plugin {
     }
 }
 
+/// The same as lists have it.
+pub(crate) fn in_list() -> Plugin {
+    Plugin {
+        wants: None,
+        ..example()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use guest::plugins::Error;
