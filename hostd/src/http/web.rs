@@ -7,18 +7,16 @@
 //! ```
 
 use std::borrow::Cow;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
 use bytes::Bytes;
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use http::header::{
     ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG,
     HeaderName, IF_NONE_MATCH, REFERRER_POLICY, VARY,
 };
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
+use libdeflater::{CompressionLvl, Compressor};
 use sha2::{Digest, Sha256};
 
 use crate::http::body::ResponseBody;
@@ -266,11 +264,13 @@ impl File {
     }
 }
 
+/// By libdeflate, whose best level makes a twentieth less of programs than that of zlib.
 fn compressed(content: &[u8]) -> Option<Bytes> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    encoder.write_all(content).ok()?;
-    let gzip = encoder.finish().ok()?;
-    (gzip.len() < content.len()).then(|| gzip.into())
+    let mut compressor = Compressor::new(CompressionLvl::best());
+    let mut gzip = vec![0; compressor.gzip_compress_bound(content.len())];
+    let length = compressor.gzip_compress(content, &mut gzip).ok()?;
+    gzip.truncate(length);
+    (length < content.len()).then(|| gzip.into())
 }
 
 /// Whether the header `Accept-Encoding` names gzip, and does not refuse it.
