@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MARKUPS, envOf, jobsOf, refsOf, shortUrl } from "../src/model/notices.ts";
-import { parseYaml } from "../src/model/yaml.ts";
 
 test("refs are split as people write them, each once", () => {
   assert.deepEqual(refsOf("  main, release/*\nmain\trefs/**/x ,"), ["main", "release/*", "refs/**/x"]);
@@ -28,5 +27,5 @@ test("a label ends no markup", () => {
 });
 
 test("what is copied for a step is what a pipeline takes", () => {
-  assert.deepEqual(parseYaml(envOf("CAL_TOKEN")).value, { env: { CAL_TOKEN: { secret: "CAL_TOKEN" } } });
+  assert.equal(envOf("CAL_TOKEN"), "env: { CAL_TOKEN: { secret: CAL_TOKEN } }");
 });

@@ -21,6 +21,8 @@ export class Failure extends Error {
   readonly requestId: string;
   /** What the server said about the fields of a form, by their names. */
   readonly fields: Readonly<Record<string, string>>;
+  /** What it said about a text that a person wrote, with lines. */
+  readonly problems: NonNullable<Refusal["problems"]>;
   readonly refusal: Partial<Refusal>;
 
   constructor(status: number, refusal: Partial<Refusal>) {
@@ -29,6 +31,7 @@ export class Failure extends Error {
     this.code = refusal.code ?? "no_answer";
     this.requestId = refusal.request_id ?? "";
     this.fields = Object.fromEntries((refusal.fields ?? []).map(({ field, message }) => [field, message]));
+    this.problems = refusal.problems ?? [];
     this.refusal = refusal;
   }
 }

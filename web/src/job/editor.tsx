@@ -1,6 +1,6 @@
 // A text with numbers of lines, in which lines are marked. The browser's own text area: it knows every way to write.
 import { useEffect, useRef } from "preact/hooks";
-import { wordAt } from "../model/named.ts";
+import { wordAt } from "../model/caret.ts";
 
 export interface EditorHandle {
   /** Puts the caret at the beginning of a line, from 1, and shows it. */
@@ -9,15 +9,15 @@ export interface EditorHandle {
   put(name: string): void;
 }
 
-export function Editor({ label, value, marked, handle, onInput, onLine, onSubmit }: {
+export function Editor({ label, value, marked, handle, onInput, onCaret, onSubmit }: {
   label: string;
   value: string;
   /** Lines with something wrong, from 1. */
   marked: ReadonlySet<number>;
   handle: { current: EditorHandle | null };
   onInput: (value: string) => void;
-  /** The line with the caret. */
-  onLine: (line: number) => void;
+  /** How many characters are before the caret. */
+  onCaret: (caret: number) => void;
   /** Ctrl or ⌘ with Enter. */
   onSubmit: () => void;
 }) {
@@ -34,7 +34,7 @@ export function Editor({ label, value, marked, handle, onInput, onLine, onSubmit
         element.focus();
         element.setSelectionRange(at, at);
         element.scrollTop = Math.max(0, (line - 1) * 20 - element.clientHeight / 2);
-        onLine(line);
+        onCaret(at);
       },
       put(name) {
         const element = area.current!;
@@ -45,7 +45,7 @@ export function Editor({ label, value, marked, handle, onInput, onLine, onSubmit
       },
     };
   }, []);
-  const follow = (element: HTMLTextAreaElement): void => onLine(element.value.slice(0, element.selectionStart).split("\n").length);
+  const follow = (element: HTMLTextAreaElement): void => onCaret(element.selectionStart);
   return (
     <div class="editor">
       <div class="numbers" ref={numbers} aria-hidden="true">

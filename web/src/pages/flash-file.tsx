@@ -1,7 +1,6 @@
 // What a firmware file holds and what flashing it would do, before anything is touched.
-import { useEffect } from "preact/hooks";
-import { useSignal } from "@preact/signals";
-import { type Failure, failureOf, url } from "../api/client.ts";
+import { useAsked } from "../api/asked.ts";
+import { url } from "../api/client.ts";
 import type { DevicesInfo } from "../api/schema.ts";
 import { upload } from "../api/upload.ts";
 import { hexAddress } from "../model/flash.ts";
@@ -12,37 +11,21 @@ const FORMATS: Readonly<Record<DevicesInfo["format"], string>> = { elf: "ELF", h
 
 /** Larger files are not sent twice only to be looked at. */
 const LOOKED_AT_MAX = 4 * 1024 * 1024;
-const TYPING_MS = 500;
+const TYPING_MS = 300;
 
 export function FirmwareInfo({ file, target }: { file: File; target: string }) {
-  const read = useSignal<{ readonly file: File; readonly info: DevicesInfo } | undefined>(undefined);
-  const failure = useSignal<Failure | undefined>(undefined);
-  const attempt = useSignal(0);
-  const small = file.size <= LOOKED_AT_MAX;
-  useEffect(() => {
-    failure.value = undefined;
-    if (!small) return undefined;
-    const stop = new AbortController();
-    const timer = setTimeout(() => {
-      const form = new FormData();
-      if (target && !target.includes("/")) form.set("target", target);
-      form.set("firmware", file);
-      upload<DevicesInfo>(url("POST /bench/firmware/info"), form, { signal: stop.signal }).then(
-        (info) => (read.value = { file, info }),
-        (error: unknown) => {
-          if (!stop.signal.aborted) failure.value = failureOf(error);
-        },
-      );
-    }, read.peek() ? TYPING_MS : 0);
-    return () => {
-      clearTimeout(timer);
-      stop.abort();
-    };
-  }, [file, target, attempt.value]);
-  if (!small) return null;
-  if (failure.value) return <Trouble failure={failure.value} again={() => attempt.value++} />;
-  if (read.value?.file !== file) return <p class="small" role="status">Reading the file…</p>;
-  const { format, bytes: data, target: on, parts } = read.value.info;
+  const isSmall = file.size <= LOOKED_AT_MAX;
+  const read = useAsked(async (signal) => {
+    if (!isSmall) return undefined;
+    const form = new FormData();
+    if (target && !target.includes("/")) form.set("target", target);
+    form.set("firmware", file);
+    return { file, info: await upload<DevicesInfo>(url("POST /bench/firmware/info"), form, { signal }) };
+  }, [file, target], TYPING_MS);
+  if (!isSmall) return null;
+  if (read.failure) return <Trouble failure={read.failure} again={read.again} />;
+  if (read.data?.file !== file) return <p class="small" role="status">Reading the file…</p>;
+  const { format, bytes: data, target: on, parts } = read.data.info;
   const ranges = on?.ranges ?? parts.flatMap((part) => part.ranges);
   const erased = on?.erased.reduce((sum, one) => sum + one.bytes, 0);
   return (

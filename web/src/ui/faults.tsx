@@ -1,8 +1,8 @@
 // What is wrong in a text that a person wrote, with its lines.
-import type { Fault } from "../model/rules.ts";
+import { type Failure, sentence } from "../api/client.ts";
 
-export const Faults = ({ faults }: { faults: readonly Fault[] }) => (
+export const Faults = ({ problems }: Pick<Failure, "problems">) => (
   <div class="faults" role="alert">
-    <ul>{faults.map(({ line, message }, i) => <li key={i}>{line !== undefined && <b>Line {line}: </b>}{message}</li>)}</ul>
+    <ul>{problems.map(({ line, message }, i) => <li key={i}><b>Line {line}: </b>{sentence(message)}</li>)}</ul>
   </div>
 );

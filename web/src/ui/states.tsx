@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Failure } from "../api/client.ts";
 import type { Resource } from "../api/resource.ts";
 import { Button } from "./button.tsx";
+import { Faults } from "./faults.tsx";
 import { Icon, type IconName } from "./icon.tsx";
 import { rough } from "./time.ts";
 import { useNow } from "./use-now.ts";
@@ -35,6 +36,7 @@ export const Empty = ({ icon, title, children }: { icon: IconName; title: string
 
 /** What the server said, and how to find it in its log. A right that is missing is no fault, and looks like none. */
 export function Trouble({ failure, again }: { failure: Failure; again?: (() => void) | undefined }) {
+  if (failure.problems.length > 0) return <Faults problems={failure.problems} />;
   const forbidden = failure.status === 403;
   return (
     <div class={forbidden ? "trouble forbidden" : "trouble"} role="alert">

@@ -1,7 +1,7 @@
 // A good capture laid over this one, and the first edges that differ, as the server judges them.
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
-import { type Failure, call, failureOf } from "../api/client.ts";
+import { useAsked } from "../api/asked.ts";
+import { call } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import { Button } from "../ui/button.tsx";
 import { Choice, Field } from "../ui/field.tsx";
@@ -13,38 +13,31 @@ import type { Viewer } from "./viewer.ts";
 
 export function ComparePanel({ viewer }: { viewer: Viewer }) {
   const id = viewer.compareWith.value;
-  const failure = useSignal<Failure | undefined>(undefined);
-  const [open, within, attempt] = [useSignal(false), useSignal(""), useSignal(0)];
-  const verdicts = useSignal<Verdicts | undefined>(undefined);
+  const [open, within] = [useSignal(false), useSignal("")];
   const { value: golden } = viewer.golden;
-  useEffect(() => {
-    failure.value = verdicts.value = undefined;
+  const { data: verdicts, failure, again } = useAsked((signal) => {
     viewer.judge("golden", []);
     if (viewer.golden.peek()?.id !== id) viewer.compare(undefined);
-    if (id === "") return;
-    const stop = new AbortController();
-    const work = async (): Promise<void> => {
+    if (id === "") return undefined;
+    const work = async (): Promise<Verdicts> => {
       if (viewer.golden.peek()?.id !== id) {
         const made = await readGolden(id, viewer);
-        if (stop.signal.aborted) return made.close();
-        viewer.compare(made);
+        if (signal.aborted) made.close();
+        else viewer.compare(made);
       }
       const time = within.value.trim() === "" ? {} : { time: within.value.trim() };
-      verdicts.value = await judge(viewer, "golden", { version: 1, rules: [{ name: "as in the good capture", golden: { capture: id, ...time } }] }, stop.signal);
+      return judge(viewer, "golden", { rules: { version: 1, rules: [{ name: "as in the good capture", golden: { capture: id, ...time } }] } }, signal);
     };
-    work().catch((error: unknown) => {
-      if (!stop.signal.aborted) failure.value = failureOf(error);
-    });
-    return () => stop.abort();
-  }, [viewer, id, within.value, attempt.value]);
+    return work();
+  }, [viewer, id, within.value]);
   return (
     <section class="panel" aria-label="Compare">
       <h2>Compare {id ? <Button icon="cross" label="Stop comparing" hidden onClick={() => (viewer.compareWith.value = "")} /> : <Button icon="layers" label="Compare with a good capture" hidden expanded={open.value} onClick={() => (open.value = !open.value)} />}</h2>
       {!id && !open.value && <p class="small">Lay a good capture over this one, and see where they differ.</p>}
       {!id && open.value && <Pick viewer={viewer} />}
-      {id && <p class="small">{golden ? <>The line in the middle of each lane is <a href={`/captures/${golden.id}`}>{golden.name}</a>. Red: they differ.</> : failure.value ? null : "Reading it…"}</p>}
-      {failure.value && <Trouble failure={failure.value} again={() => attempt.value++} />}
-      {verdicts.value && <VerdictList viewer={viewer} verdicts={verdicts.value} />}
+      {id && <p class="small">{golden ? <>The line in the middle of each lane is <a href={`/captures/${golden.id}`}>{golden.name}</a>. Red: they differ.</> : failure ? null : "Reading it…"}</p>}
+      {failure && <Trouble failure={failure} again={again} />}
+      {verdicts && <VerdictList viewer={viewer} verdicts={verdicts} />}
       {id && golden && <Field label="Edges may be off by" value={within.value} placeholder="1us" onInput={(next) => (within.value = next)} />}
     </section>
   );

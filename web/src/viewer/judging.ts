@@ -1,6 +1,6 @@
 // Asks the server whether a capture shows what rules ask for, and marks the places.
 import { type Answer, call } from "../api/client.ts";
-import type { Value } from "../model/yaml.ts";
+import type { Operations } from "../api/schema.ts";
 import type { Judged, Viewer } from "./viewer.ts";
 
 export type Verdicts = Answer<"POST /capture/{id}/assert">;
@@ -10,8 +10,8 @@ export type Place = Verdict["places"][number];
 /** So long a rule of one sample is marked. */
 const WIDTH_MIN = 1;
 
-export async function judge(viewer: Viewer, who: string, rules: Readonly<Record<string, Value>>, signal: AbortSignal): Promise<Verdicts> {
-  const found = await call("POST /capture/{id}/assert", { path: { id: viewer.capture }, body: { rules } }, signal);
+export async function judge(viewer: Viewer, who: string, rules: Operations["POST /capture/{id}/assert"]["body"], signal: AbortSignal): Promise<Verdicts> {
+  const found = await call("POST /capture/{id}/assert", { path: { id: viewer.capture }, body: rules }, signal);
   viewer.judge(who, found.rules.flatMap((rule) => (rule.verdict === "failed" ? rule.places.map((place) => marked(viewer, place, false)) : [])));
   return found;
 }

@@ -1,13 +1,10 @@
 // The cursors, and what lies between them: of a stored capture as the server measures it.
-import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect } from "preact/hooks";
-import { failureOf } from "../api/client.ts";
+import { useAsked } from "../api/asked.ts";
 import { duration, frequency, instant } from "../model/axis.ts";
 import { gapsIn } from "../model/gaps.ts";
 import { Badge } from "../ui/badge.tsx";
 import { count, several } from "../ui/time.ts";
-import type { Measured } from "./lookups.ts";
 import type { Viewer } from "./viewer.ts";
 
 /** A cursor that is dragged settles before the server is asked. */
@@ -35,30 +32,11 @@ export function Measurements({ viewer }: { viewer: Viewer }) {
 
 function Between({ viewer, from, to }: { viewer: Viewer; from: number; to: number }) {
   const lane = viewer.selected.value;
-  const measured = useSignal<Measured | undefined>(undefined);
-  const failure = useSignal<string | undefined>(undefined);
-  useEffect(() => {
-    const stop = new AbortController();
-    const timer = setTimeout(() => {
-      viewer.lookups!.measure(lane, from, to, stop.signal).then(
-        (found) => {
-          measured.value = found;
-          failure.value = undefined;
-        },
-        (error: unknown) => {
-          if (!stop.signal.aborted) failure.value = failureOf(error).message;
-        },
-      );
-    }, SETTLE_MS);
-    return () => {
-      clearTimeout(timer);
-      stop.abort();
-    };
-  }, [viewer, lane, from, to]);
+  const measured = useAsked((signal) => viewer.lookups!.measure(lane, from, to, signal), [viewer, lane, from, to], SETTLE_MS);
   const name = viewer.source.lanes[lane]?.name;
   const lost = viewer.source.lanes[lane]?.kind === "digital" ? gapsIn(viewer.gaps, from, to).length : 0;
-  if (failure.value) return <p class="fault">{failure.value}</p>;
-  const { digital, analog, unit = "" } = measured.value ?? {};
+  if (measured.failure) return <p class="fault">{measured.failure.message}</p>;
+  const { digital, analog, unit = "" } = measured.data ?? {};
   const value = (n: number | undefined): string => (n === undefined ? "–" : `${Number(n.toPrecision(4))} ${unit}`.replace("-", "−"));
   return (
     <>
