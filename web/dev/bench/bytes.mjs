@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import * as esbuild from "esbuild";
 
-const PACKAGES = { preact: ["preact", "preact/hooks", "preact/jsx-runtime"], "the signals": ["@preact/signals"] };
+const PACKAGES = { preact: ["preact", "preact/hooks"], "the signals": ["@preact/signals"] };
 
 /** What packages take that ship, each packed alone. */
 async function packages() {
