@@ -89,10 +89,10 @@ function BadgeSheet({ onClose }: { onClose: () => void }) {
   });
   const wrong = making.failure.value?.fields ?? {};
   return (
-    <FormSheet title="Make a badge" submit="Make it" busy={making.busy.value} failure={making.failure.value} disabled={name.value.trim() === ""} onSubmit={() => making.run()} onClose={onClose}>
-      <Field first label="Name of the jobs" value={name.value} onInput={(text) => (name.value = text)} maxLength={255} placeholder="blinky" suggestions={names} hint="As the pipeline has it." wrong={wrong["name"]} />
-      <Field label="Ref" value={ref.value} onInput={(text) => (ref.value = text)} placeholder="main" hint="Empty: jobs of every ref count." wrong={wrong["ref"]} />
-      <Field label="Label" value={label.value} onInput={(text) => (label.value = text)} placeholder={name.value.trim() || "bench"} hint="What the picture says on the left. Empty: the name." wrong={wrong["label"]} />
+    <FormSheet title="Make a badge" submit="Make it" action={making} disabled={name.value.trim() === ""} onClose={onClose}>
+      <Field first label="Name of the jobs" of={name} maxLength={255} placeholder="blinky" suggestions={names} hint="As the pipeline has it." wrong={wrong["name"]} />
+      <Field label="Ref" of={ref} placeholder="main" hint="Empty: jobs of every ref count." wrong={wrong["ref"]} />
+      <Field label="Label" of={label} placeholder={name.value.trim() || "bench"} hint="What the picture says on the left. Empty: the name." wrong={wrong["label"]} />
     </FormSheet>
   );
 }

@@ -46,8 +46,8 @@ export function BoardRun({ id, against }: { id: string; against?: string | undef
       {(known) => known.status === "done" ? <Found run={known} against={against} /> : isOver(known) ? (
         <Empty icon="warning" title={known.status === "timed_out" ? "It took too long" : "It failed"}>
           <p>{known.error}</p>
-          {again.failure.value && <Trouble failure={again.failure.value} />}
-          <Button label="Run it again" busy={again.busy.value} onClick={() => void again.run()} />
+          <Trouble failure={again.failure.value} />
+          <Button label="Run it again" action={again} />
         </Empty>
       ) : (
         <Empty icon="clock" title="The board is being analysed">
@@ -98,7 +98,7 @@ function Found({ run, against }: { run: EmiRun; against: string | undefined }) {
         <Filter label="Filter findings" />
         <a class="button" href={`/tools/emi/${run.project_id}`} target="_blank"><Icon name="link" />Whole report</a>
       </p>
-      {diff.failure.value && <Trouble failure={diff.failure.value} again={() => void diff.reload()} />}
+      <Trouble failure={diff.failure.value} again={() => void diff.reload()} />
       {compared && <p role="status"><b>{summaryOf(compared.summary)}</b></p>}
       {complete === false && <p class="warning"><Icon name="warning" /> The time was over before all rules had ended: there may be more.</p>}
       <Loaded resource={findings} rows={5}>

@@ -55,8 +55,8 @@ function ProjectSheet({ onClose }: { onClose: () => void }) {
     navigate(`/boards/${made.id}`);
   });
   return (
-    <FormSheet title="New project" submit="Make it" busy={making.busy.value} failure={making.failure.value} disabled={name.value.trim() === ""} onSubmit={() => making.run()} onClose={onClose}>
-      <Field first label="Name" value={name.value} onInput={(text) => (name.value = text)} placeholder="sensor" hint="A project is for the versions of one board." wrong={making.failure.value?.fields["name"]} />
+    <FormSheet title="New project" submit="Make it" action={making} disabled={name.value.trim() === ""} onClose={onClose}>
+      <Field first label="Name" of={name} placeholder="sensor" hint="A project is for the versions of one board." wrong={making.failure.value?.fields["name"]} />
     </FormSheet>
   );
 }
@@ -125,7 +125,7 @@ function BoardSheet({ project, onSent, onClose }: { project: EmiProject; onSent:
     toast("The board is sent and will be analysed");
   });
   return (
-    <FormSheet title={`Send a board to ${project.name}`} submit="Send and analyse" busy={running.busy.value} failure={running.failure.value} disabled={!file.value} onSubmit={() => running.run()} onClose={onClose}>
+    <FormSheet title={`Send a board to ${project.name}`} submit="Send and analyse" action={running} disabled={!file.value} onClose={onClose}>
       <Drop label="Choose a board" accept=".kicad_pcb,.zip" onFiles={([first]) => first && (file.value = first)}>
         <p class="small">{file.value ? <><b>{file.value.name}</b>, {bytes(file.value.size)}</> : "or drop it here: .kicad_pcb, a zip of a KiCad project, or a zip of Gerbers with nets"}</p>
       </Drop>

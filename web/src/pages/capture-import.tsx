@@ -31,12 +31,12 @@ export function ImportSheet({ device, onClose }: { device: string | undefined; o
   };
   const wrong = importing.failure.value?.fields ?? {};
   return (
-    <FormSheet title="Import a capture" submit="Import" busy={importing.busy.value} failure={importing.failure.value} disabled={!file.value} onSubmit={() => importing.run()} onClose={onClose}>
+    <FormSheet title="Import a capture" submit="Import" action={importing} disabled={!file.value} onClose={onClose}>
       <Drop label="Choose a file" onFiles={take}>
         <p class="small">{file.value ? `${file.value.name}, ${bytes(file.value.size)}` : "or drop it here: sigrok .sr, VCD, CSV, WAV, or a binary export of Saleae's Logic 2"}</p>
       </Drop>
-      <Field label="Name" value={name.value} onInput={(text) => (name.value = text)} maxLength={128} wrong={wrong["name"]} />
-      <Field label="Sample rate" unit="Hz" type="number" min={1} value={rate.value} onInput={(text) => (rate.value = text)} hint="Only for files that do not have it." wrong={wrong["rate"]} />
+      <Field label="Name" of={name} maxLength={128} wrong={wrong["name"]} />
+      <Field label="Sample rate" unit="Hz" type="number" min={1} of={rate} hint="Only for files that do not have it." wrong={wrong["rate"]} />
       {sending.share.value !== undefined && <Progress label="Sent" share={sending.share.value} />}
     </FormSheet>
   );

@@ -108,7 +108,7 @@ export function StartSheet({ device: given, onClose }: { device: string | undefi
   const held = device && obstacle(device);
 
   return (
-    <FormSheet title="Start a capture" submit="Start" busy={start.busy.value} failure={start.failure.value} disabled={!device || held !== undefined || tooMany} onSubmit={() => {
+    <FormSheet title="Start a capture" submit="Start" action={start} disabled={!device || held !== undefined || tooMany} onSubmit={() => {
       tried.value = true;
       return isWaiting && Object.keys(faults(trigger.value)).length > 0 ? Promise.resolve(false) : start.run();
     }} onClose={onClose}>
@@ -119,22 +119,22 @@ export function StartSheet({ device: given, onClose }: { device: string | undefi
         // Decoders look at logic lanes alone.
         if (isProtocol(condition) && (next === "analog" || next === "dual")) trigger.value = { ...trigger.value, condition: "" };
       }} options={KINDS} />
-      <Field label="Name" value={name.value} onInput={(text) => (name.value = text)} maxLength={128} placeholder="boot, with the new clock" wrong={wrong["name"]} />
+      <Field label="Name" of={name} maxLength={128} placeholder="boot, with the new clock" wrong={wrong["name"]} />
       <div class="columns">
-        <Choice label="Rate" value={rate.value} onChange={(text) => (rate.value = text)} options={RATES.map((mhz) => ({ value: String(mhz), name: mhz < 1 ? `${mhz * 1000} kHz` : `${mhz} MHz` }))} wrong={wrong["sample_rate_mhz"] ?? wrong["la_rate_mhz"] ?? wrong["adc_rate_mhz"]} hint={(kind.value === "analog" || kind.value === "dual") && Number(rate.value) > ADC_MHZ_MAX ? `The analog input takes ${ADC_MHZ_MAX * 1000} kHz.` : undefined} />
-        <Choice label="Length" value={seconds.value} onChange={(text) => (seconds.value = text)} options={SECONDS.map((s) => ({ value: String(s), name: duration(s) }))} wrong={wrong["samples"] ?? (tooMany ? `This device takes ${most.toLocaleString("en")} samples at most: choose a lower rate or a shorter length.` : undefined)} />
-        {(kind.value === "logic" || kind.value === "i2c") && <Choice label="Levels" value={volts.value} onChange={(text) => (volts.value = text)} options={[{ value: "3300", name: "3.3 V" }, { value: "1800", name: "1.8 V" }]} wrong={wrong["voltage_mv"]} />}
+        <Choice label="Rate" of={rate} options={RATES.map((mhz) => ({ value: String(mhz), name: mhz < 1 ? `${mhz * 1000} kHz` : `${mhz} MHz` }))} wrong={wrong["sample_rate_mhz"] ?? wrong["la_rate_mhz"] ?? wrong["adc_rate_mhz"]} hint={(kind.value === "analog" || kind.value === "dual") && Number(rate.value) > ADC_MHZ_MAX ? `The analog input takes ${ADC_MHZ_MAX * 1000} kHz.` : undefined} />
+        <Choice label="Length" of={seconds} options={SECONDS.map((s) => ({ value: String(s), name: duration(s) }))} wrong={wrong["samples"] ?? (tooMany ? `This device takes ${most.toLocaleString("en")} samples at most: choose a lower rate or a shorter length.` : undefined)} />
+        {(kind.value === "logic" || kind.value === "i2c") && <Choice label="Levels" of={volts} options={[{ value: "3300", name: "3.3 V" }, { value: "1800", name: "1.8 V" }]} wrong={wrong["voltage_mv"]} />}
       </div>
       {kind.value === "logic" && <Lanes names={names} chosen={lanes.value} onChange={(next) => (lanes.value = next)} />}
       {kind.value === "i2c" && (
         <div class="columns">
-          <Choice label="SCL" value={scl.value} onChange={(next) => (scl.value = next)} options={laneOptions(names)} wrong={wrong["scl"]} />
-          <Choice label="SDA" value={sda.value} onChange={(next) => (sda.value = next)} options={laneOptions(names)} wrong={wrong["sda"]} />
+          <Choice label="SCL" of={scl} options={laneOptions(names)} wrong={wrong["scl"]} />
+          <Choice label="SDA" of={sda} options={laneOptions(names)} wrong={wrong["sda"]} />
         </div>
       )}
       <TriggerFields draft={trigger.value} onChange={(draft) => (trigger.value = draft)} names={names} capabilities={device?.capabilities ?? {}} isBus={kind.value === "i2c"} takesProtocols={isLogic} shows={tried.value} wrong={wrong} />
       {isWaiting && device?.capabilities["capture_pre_samples"] === true && (
-        <Choice label="Before the trigger" value={before.value} onChange={(text) => (before.value = text)} options={BEFORE.map((part) => ({ value: String(part), name: part === 0 ? "nothing is kept" : `${part * 100} % of the capture, ${duration((samples * part) / Number(rate.value) / 1e6)}` }))} hint={kept > 0 && kept < Math.floor(samples * Number(before.value)) ? `The server keeps ${kept.toLocaleString("en")} samples at most, ${duration(kept / Number(rate.value) / 1e6)}.` : undefined} wrong={wrong["pre_samples"]} />
+        <Choice label="Before the trigger" of={before} options={BEFORE.map((part) => ({ value: String(part), name: part === 0 ? "nothing is kept" : `${part * 100} % of the capture, ${duration((samples * part) / Number(rate.value) / 1e6)}` }))} hint={kept > 0 && kept < Math.floor(samples * Number(before.value)) ? `The server keeps ${kept.toLocaleString("en")} samples at most, ${duration(kept / Number(rate.value) / 1e6)}.` : undefined} wrong={wrong["pre_samples"]} />
       )}
     </FormSheet>
   );

@@ -26,19 +26,19 @@ export function LeaseControls({ device }: { device: DevicesDevice }) {
       {mine ? (
         <>
           <span class="small">Kept while this tab is open</span>
-          <Button label="Give back" title="Others can take the device then. Its target is switched off." busy={giving.busy.value} onClick={() => void giving.run()} />
+          <Button label="Give back" title="Others can take the device then. Its target is switched off." action={giving} />
         </>
       ) : isFree ? (
-        <Button icon="lock" label="Take the device" title="Nobody else can drive the device until you give it back. It is kept while this tab is open." busy={taking.busy.value} onClick={() => void taking.run()} />
+        <Button icon="lock" label="Take the device" title="Nobody else can drive the device until you give it back. It is kept while this tab is open." action={taking} />
       ) : (
         <>
           {wait ? (
             <>
               <span class="small" role="status">{wait.place === undefined ? "Waiting for the device" : wait.place === 1 ? "You are next" : `You are number ${wait.place} in line`}</span>
-              <Button label="Leave the line" busy={giving.busy.value} onClick={() => void giving.run()} />
+              <Button label="Leave the line" action={giving} />
             </>
           ) : (
-            <Button icon="clock" label="Wait in line" title="You get the device when its holder gives it back. Keep this tab open." busy={joining.busy.value} onClick={() => void joining.run()} />
+            <Button icon="clock" label="Wait in line" title="You get the device when its holder gives it back. Keep this tab open." action={joining} />
           )}
           {isAtLeast("admin") && <TakeOver device={device} />}
         </>

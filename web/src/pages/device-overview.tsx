@@ -37,7 +37,7 @@ export function Overview({ device }: { device: DevicesDevice }) {
     <div class="cards">
       <section class="card" aria-labelledby="power">
         <h2 id="power">Target power</h2>
-        {power.failure.value && <Trouble failure={power.failure.value} again={() => void power.reload()} />}
+        <Trouble failure={power.failure.value} again={() => void power.reload()} />
         <dl class="values">
           <dt>Internal 5 V</dt><dd><RailSwitch device={device} power={power} rail="internal" label="Internal 5 V" /></dd>
           <dt>External supply</dt><dd><RailSwitch device={device} power={power} rail="external" label="External supply" /></dd>

@@ -49,10 +49,10 @@ function Steps({ device, onClose }: { device: DevicesDevice; onClose: () => void
           <a class="button" href={`/devices/${device.id}/console`}><Icon name="console" />Open the console</a>
         </Step>
         <Step number={3} isDone={false} title="Capture its I²C bus, decoded">
-          <Button icon="capture" label="Capture one second" kind={isOn ? "main" : ""} busy={capturing.busy.value} disabled={obstacle(device) !== undefined} title={obstacle(device)} onClick={() => void capturing.run()} />
+          <Button icon="capture" label="Capture one second" kind={isOn ? "main" : ""} action={capturing} disabled={obstacle(device) !== undefined} title={obstacle(device)} />
         </Step>
       </ol>
-      {capturing.failure.value && <Trouble failure={capturing.failure.value} />}
+      <Trouble failure={capturing.failure.value} />
     </section>
   );
 }

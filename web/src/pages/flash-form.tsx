@@ -67,20 +67,20 @@ export function FlashForm({ device, busy, onBegun }: { device: DevicesDevice; bu
             {file.value && <FirmwareInfo key={`${file.value.name} ${file.value.lastModified}`} file={file.value} target={target.value.trim() || wired} />}
           </>
         ) : <BuildFile device={device.id} chosen={chosen.value} onChoose={(one) => (chosen.value = one)} />}
-        {wiring.failure.value && <Trouble failure={wiring.failure.value} again={() => void wiring.reload()} />}
-        <Field label="Target" value={target.value} onInput={(text) => (target.value = text)} placeholder={wired || "STM32F030R8"} maxLength={128} wrong={wrong["target"]}
+        <Trouble failure={wiring.failure.value} again={() => void wiring.reload()} />
+        <Field label="Target" of={target} placeholder={wired || "STM32F030R8"} maxLength={128} wrong={wrong["target"]}
           hint={wired ? `Empty: ${wired}, as the device is wired.` : "A chip, or an OpenOCD configuration such as target/stm32f0x.cfg."} />
-        {source === "file" && isPlain(file.value) && <Field label="Address" value={address.value} onInput={(text) => (address.value = text)} placeholder="0x08000000" hint="Empty: the start of the flash." wrong={wrong["load_addr"]} />}
+        {source === "file" && isPlain(file.value) && <Field label="Address" of={address} placeholder="0x08000000" hint="Empty: the start of the flash." wrong={wrong["load_addr"]} />}
         <details>
           <summary>Options</summary>
           <div class="stack">
-            <Check label="Read everything back and compare" on={verify.value} onChange={(on) => (verify.value = on)} />
-            <Check label="Connect under reset" on={underReset.value} onChange={(on) => (underReset.value = on)} />
-            <Check label="Flash even if the chip is another one" on={force.value} onChange={(on) => (force.value = on)} />
+            <Check label="Read everything back and compare" of={verify} />
+            <Check label="Connect under reset" of={underReset} />
+            <Check label="Flash even if the chip is another one" of={force} />
           </div>
         </details>
         {sending.share.value !== undefined && <Progress label="Sent to the server" share={sending.share.value} />}
-        {flashing.failure.value && <Trouble failure={flashing.failure.value} />}
+        <Trouble failure={flashing.failure.value} />
         <div class="sheet-end">
           {(held ?? (busy ? "A flash is under way." : undefined)) && <p class="small grow">{held ?? "A flash is under way."}</p>}
           <Submit label="Flash" busy={flashing.busy.value} disabled={!what || busy || held !== undefined} />

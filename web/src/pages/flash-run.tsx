@@ -36,11 +36,11 @@ export function FlashRun({ device, flash, onChanged }: { device: DevicesDevice; 
             <Progress label="Of the whole flash" share={flash.percent / 100} />
             <div class="sheet-end">
               {flash.phase_total_bytes > 0 && <p class="small number grow">{bytes(flash.phase_bytes)} of {bytes(flash.phase_total_bytes)}</p>}
-              <Button label="Cancel" kind="danger" busy={cancelling.busy.value} onClick={() => void cancelling.run()} />
+              <Button label="Cancel" kind="danger" action={cancelling} />
             </div>
           </>
         )}
-        {cancelling.failure.value && <Trouble failure={cancelling.failure.value} />}
+        <Trouble failure={cancelling.failure.value} />
         {flash.phase === "failed" && <Failed flash={flash} />}
         {flash.phase === "done" && <Done device={device} flash={flash} />}
         {flash.output && <details><summary>What it did</summary><pre class="output">{flash.output}</pre></details>}

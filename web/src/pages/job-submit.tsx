@@ -43,9 +43,9 @@ function useAbout() {
   const given = (): Record<string, string> => Object.fromEntries(Object.entries({ name: name.value, ref: ref.value, commit: commit.value }).flatMap(([key, value]) => (value.trim() ? [[key, value.trim()]] : [])));
   const fields = (wrong: Readonly<Record<string, string>>, hasName: boolean) => (
     <div class="columns">
-      {hasName && <Field label="Name" value={name.value} onInput={(text) => (name.value = text)} hint="In place of the pipeline's" wrong={wrong["name"]} />}
-      <Field label="Ref" value={ref.value} placeholder="main" onInput={(text) => (ref.value = text)} hint="Secrets and caches go by it" wrong={wrong["ref"]} />
-      <Field label="Commit" value={commit.value} onInput={(text) => (commit.value = text)} wrong={wrong["commit"]} />
+      {hasName && <Field label="Name" of={name} hint="In place of the pipeline's" wrong={wrong["name"]} />}
+      <Field label="Ref" of={ref} placeholder="main" hint="Secrets and caches go by it" wrong={wrong["ref"]} />
+      <Field label="Commit" of={commit} wrong={wrong["commit"]} />
     </div>
   );
   return { given, fields };
@@ -137,10 +137,10 @@ function WithSources() {
       <Drop label="Choose an archive" accept=".tar.gz,.tgz,.zip" onFiles={([first]) => (file.value = first ?? file.value)}>
         <p class="small">{file.value ? `${file.value.name}, ${bytes(file.value.size)}` : "or drop it here: the sources with the pipeline among them, as .tar.gz or .zip"}</p>
       </Drop>
-      <Field label="Path of the pipeline in it" value={path.value} onInput={(text) => (path.value = text)} required wrong={failure?.fields["ci_yaml"]} />
+      <Field label="Path of the pipeline in it" of={path} required wrong={failure?.fields["ci_yaml"]} />
       {about.fields(failure?.fields ?? {}, false)}
       {sending.share.value !== undefined && <Progress label="Sent" share={sending.share.value} />}
-      {failure && <Trouble failure={failure} />}
+      <Trouble failure={failure} />
       <p class="small">From a checkout, <code>hostd submit {USUAL_PATH} --wait</code> does the same and leaves out what git ignores.</p>
       <div><Button type="submit" kind="main" label="Submit" busy={submitting.busy.value} disabled={!file.value} /></div>
     </form>

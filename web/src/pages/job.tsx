@@ -55,11 +55,11 @@ function Actions({ job, onChanged }: { job: JobsJob; onChanged: () => Promise<vo
   const failure = cancelling.failure.value ?? retrying.failure.value;
   return (
     <>
-      {failure && <Trouble failure={failure} />}
+      <Trouble failure={failure} />
       <a class="button" href={url("GET /jobs/{id}/report", { id: job.id })} target="_blank">Report</a>
       {isOver(job)
-        ? <Button icon="play" label="Run again" busy={retrying.busy.value} onClick={() => void retrying.run()} />
-        : <Button label="Cancel job" kind="danger" busy={cancelling.busy.value} disabled={job.state === "stopping"} onClick={() => void cancelling.run()} />}
+        ? <Button icon="play" label="Run again" action={retrying} />
+        : <Button label="Cancel job" kind="danger" action={cancelling} disabled={job.state === "stopping"} />}
     </>
   );
 }

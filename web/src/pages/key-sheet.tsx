@@ -25,8 +25,8 @@ export function KeySheet({ changed, onMade, onClose }: { changed?: AuthKey; onMa
   };
   const wrong = saving.failure.value?.fields ?? {};
   return (
-    <FormSheet title={changed ? `Change the key ${changed.name}` : "Make a key"} submit={changed ? "Change" : "Make the key"} busy={saving.busy.value} failure={saving.failure.value} disabled={name.value.trim() === "" || scopes.value.size === 0} onSubmit={() => saving.run()} onClose={onClose}>
-      <Field first label="Name" value={name.value} onInput={(text) => (name.value = text)} maxLength={64} placeholder="nightly CI" wrong={wrong["name"]} />
+    <FormSheet title={changed ? `Change the key ${changed.name}` : "Make a key"} submit={changed ? "Change" : "Make the key"} action={saving} disabled={name.value.trim() === "" || scopes.value.size === 0} onClose={onClose}>
+      <Field first label="Name" of={name} maxLength={64} placeholder="nightly CI" wrong={wrong["name"]} />
       <fieldset class="options">
         <legend>It may</legend>
         {SCOPES.map(({ id, name: called, about }) => (
@@ -37,7 +37,7 @@ export function KeySheet({ changed, onMade, onClose }: { changed?: AuthKey; onMa
         ))}
         {wrong["scopes"] && <p class="fault" role="alert">{wrong["scopes"]}</p>}
       </fieldset>
-      {!changed && <Choice label="Ends after" value={life.value} options={LIVES} onChange={(text) => (life.value = text)} wrong={wrong["ttl_seconds"]} />}
+      {!changed && <Choice label="Ends after" of={life} options={LIVES} wrong={wrong["ttl_seconds"]} />}
     </FormSheet>
   );
 }

@@ -67,12 +67,12 @@ function AllowSheet({ plugin, onClose }: { plugin: PluginsPlugin; onClose: () =>
     chosen.value = next;
   };
   return (
-    <FormSheet title={`Allow ${plugin.id}`} submit="Allow" busy={allowing.busy.value} failure={allowing.failure.value} disabled={!all.value && chosen.value.size === 0} onSubmit={() => allowing.run()} onClose={onClose}>
+    <FormSheet title={`Allow ${plugin.id}`} submit="Allow" action={allowing} disabled={!all.value && chosen.value.size === 0} onClose={onClose}>
       <p>It gets all that its manifest asks for, as far as its caller may do it, too. Less than that, or addresses of your own, is granted with <code>hostd plugin approve</code>.</p>
       {grant && grant.missing.length > 0 && <ul class="plain">{grant.missing.map((right) => <li key={right}>{right}</li>)}</ul>}
       <fieldset class="options">
         <legend>Devices</legend>
-        <Check label="All devices, also those to come" on={all.value} onChange={(on) => (all.value = on)} />
+        <Check label="All devices, also those to come" of={all} />
         {!all.value && devices.map(({ id, name }) => <Check key={id} label={name} on={chosen.value.has(id)} onChange={() => turn(id)} />)}
       </fieldset>
     </FormSheet>
@@ -92,8 +92,8 @@ function SettingsSheet({ id, onClose }: { id: string; onClose: () => void }) {
     refresh("plugins");
   });
   return (
-    <FormSheet title={`Settings of ${id}`} submit="Store" busy={setting.busy.value} failure={setting.failure.value} onSubmit={() => setting.run()} onClose={onClose}>
-      <Text label="Values, as JSON" rows={6} mono value={text.value} onInput={(next) => (text.value = next)} hint="The names and values that the plugin's manifest has under config; its own documentation lists them. What is not named stays as it is." />
+    <FormSheet title={`Settings of ${id}`} submit="Store" action={setting} onClose={onClose}>
+      <Text label="Values, as JSON" rows={6} mono of={text} hint="The names and values that the plugin's manifest has under config; its own documentation lists them. What is not named stays as it is." />
     </FormSheet>
   );
 }

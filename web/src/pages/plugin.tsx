@@ -52,8 +52,8 @@ function Orders({ plugin: { id, state, previous } }: { plugin: PluginsPlugin }) 
   });
   return (
     <>
-      {switching.failure.value && <Trouble failure={switching.failure.value} />}
-      <Button label={state === "disabled" || state === "failed" ? "Enable" : "Disable"} busy={switching.busy.value} onClick={() => void switching.run()} />
+      <Trouble failure={switching.failure.value} />
+      <Button label={state === "disabled" || state === "failed" ? "Enable" : "Disable"} action={switching} />
       {previous && <Button label={`Back to ${previous}`} onClick={() => (going.value = true)} />}
       <Button icon="trash" label="Remove" kind="danger" onClick={() => (removing.value = true)} />
       {going.value && (
@@ -71,7 +71,7 @@ function Orders({ plugin: { id, state, previous } }: { plugin: PluginsPlugin }) 
           navigate("/plugins");
         }}>
           <p>Its endpoints and decoders are gone for all organisations of this server, and its rights with them.</p>
-          <Check label="Also what it has kept, and its settings" on={data.value} onChange={(on) => (data.value = on)} />
+          <Check label="Also what it has kept, and its settings" of={data} />
         </ConfirmByName>
       )}
     </>

@@ -67,7 +67,7 @@ function InstallSheet({ onClose }: { onClose: () => void }) {
     refresh("plugins");
   });
   return (
-    <FormSheet title="Install a plugin" submit="Install" busy={installing.busy.value} failure={installing.failure.value} disabled={!file.value} onSubmit={() => installing.run()} onClose={onClose}>
+    <FormSheet title="Install a plugin" submit="Install" action={installing} disabled={!file.value} onClose={onClose}>
       <p>Operators of the server install plugins. An installed plugin does nothing before an administrator has allowed it.</p>
       <Drop label="Choose a package" accept=".tar" onFiles={([first]) => first && (file.value = first)}>
         <p class="small">{file.value ? <><b>{file.value.name}</b>, {bytes(file.value.size)}</> : <>or drop it here: a .tar that <code>hostd plugin pack</code> made</>}</p>

@@ -70,8 +70,8 @@ function Shown({ device, update, onChanged }: { device: DevicesDevice; update: U
       {(update.phase === "done" || reached.current) && <Steps label="Phases of the update" steps={updateSteps(update, reached.current)} />}
       {running && <Progress label="Of the whole update" share={update.percent / 100} />}
       {update.error && <p class="fault" role="alert">{update.error}</p>}
-      {failure && <Trouble failure={failure} />}
-      {running && <div class="sheet-end"><p class="small grow">Leave the pod connected and powered.</p><Button label="Give it up" kind="danger" busy={aborting.busy.value} onClick={() => void aborting.run()} /></div>}
+      <Trouble failure={failure} />
+      {running && <div class="sheet-end"><p class="small grow">Leave the pod connected and powered.</p><Button label="Give it up" kind="danger" action={aborting} /></div>}
     </>
   );
 }
@@ -90,13 +90,13 @@ function UpdateSheet({ device, onBegun, onClose }: { device: DevicesDevice; onBe
   });
   const wrong = updating.failure.value?.fields ?? {};
   return (
-    <FormSheet title={`Update the pod ${device.name}`} submit="Update" busy={updating.busy.value} failure={updating.failure.value} disabled={!file.value} onSubmit={() => updating.run()} onClose={onClose}>
+    <FormSheet title={`Update the pod ${device.name}`} submit="Update" action={updating} disabled={!file.value} onClose={onClose}>
       <p>While it is updated, the device takes no captures and no flashes. It restarts at the end.</p>
       <Drop label="Choose an image" onFiles={([first]) => first && (file.value = first)}>
         <p class="small">{file.value ? <><b>{file.value.name}</b>, {bytes(file.value.size)}</> : "or drop it here: the pod's image, at most 8 MiB"}</p>
       </Drop>
-      <Field label="Version" value={version.value} onInput={(text) => (version.value = text)} maxLength={64} placeholder="3.10.0" hint="What the pod must say after the update; empty: anything." wrong={wrong["version"]} />
-      <Field label="Signature" value={signature.value} onInput={(text) => (signature.value = text)} maxLength={172} hint="Only for pods that want one: base64url of 128 bytes." wrong={wrong["signature"]} />
+      <Field label="Version" of={version} maxLength={64} placeholder="3.10.0" hint="What the pod must say after the update; empty: anything." wrong={wrong["version"]} />
+      <Field label="Signature" of={signature} maxLength={172} hint="Only for pods that want one: base64url of 128 bytes." wrong={wrong["signature"]} />
       {sending.share.value !== undefined && <Progress label="Sent to the server" share={sending.share.value} />}
     </FormSheet>
   );

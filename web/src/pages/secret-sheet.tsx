@@ -20,11 +20,11 @@ export function SecretSheet({ replaced, names, onClose }: { replaced: SecretsSec
   });
   const wrong = writing.failure.value?.fields ?? {};
   return (
-    <FormSheet title={replaced ? `Replace ${replaced.name}` : "Add a secret"} submit={replaced ? "Replace" : "Add"} busy={writing.busy.value} failure={writing.failure.value} disabled={called === "" || value.value === ""} onSubmit={() => writing.run()} onClose={onClose}>
+    <FormSheet title={replaced ? `Replace ${replaced.name}` : "Add a secret"} submit={replaced ? "Replace" : "Add"} action={writing} disabled={called === "" || value.value === ""} onClose={onClose}>
       {!replaced && <Field first label="Name" value={name.value} onInput={(text) => (name.value = text.toUpperCase())} maxLength={64} placeholder="CAL_TOKEN" wrong={wrong["name"]}
         hint={names.includes(called) ? <b>There is a secret {called}: its value will be replaced.</b> : "Capital letters, digits and _, beginning with a letter."} />}
-      <Text label="Value" rows={4} mono value={value.value} onInput={(text) => (value.value = text)} wrong={wrong["value"]} hint="At least 8 characters. It can be written again, and never read." />
-      <Field label="Only for jobs of these refs" value={refs.value} onInput={(text) => (refs.value = text)} placeholder="main release/*" wrong={wrong["refs"]} hint="Between spaces. Empty: every job of the organisation may use it. A job's ref is what its submitter says." />
+      <Text label="Value" rows={4} mono of={value} wrong={wrong["value"]} hint="At least 8 characters. It can be written again, and never read." />
+      <Field label="Only for jobs of these refs" of={refs} placeholder="main release/*" wrong={wrong["refs"]} hint="Between spaces. Empty: every job of the organisation may use it. A job's ref is what its submitter says." />
       {called && <p class="small">A step uses it with <code>{envOf(called)}</code></p>}
     </FormSheet>
   );

@@ -32,20 +32,20 @@ export default function SignInPage() {
   return (
     <main class="sign-in">
       <h1><svg class="logo" viewBox="0 0 24 16" aria-hidden="true"><path d="M1 13h5V3h6v10h5V3h6" /></svg> Sign in to hostd</h1>
-      {failure.value && <Trouble failure={failure.value} />}
+      <Trouble failure={failure.value} />
       <form class="card stack" onSubmit={(event) => {
         event.preventDefault();
         enter({ login: login.value.trim(), password: password.value });
       }}>
-        <Field label="Login" value={login.value} onInput={(text) => (login.value = text)} autocomplete="username" required />
-        <Field label="Password" type="password" value={password.value} onInput={(text) => (password.value = text)} autocomplete="current-password" required />
+        <Field label="Login" of={login} autocomplete="username" required />
+        <Field label="Password" type="password" of={password} autocomplete="current-password" required />
         <Submit label="Sign in" busy={busy.value} />
       </form>
       <form class="card stack" onSubmit={(event) => {
         event.preventDefault();
         enter({ code: code.value.trim() });
       }}>
-        <Field label="One-time code" value={code.value} onInput={(text) => (code.value = text)} autocomplete="one-time-code" required hint={<>Printed by a new server when it starts, and by <code>hostd user code LOGIN</code>. It is good once, for 15 minutes.</>} />
+        <Field label="One-time code" of={code} autocomplete="one-time-code" required hint={<>Printed by a new server when it starts, and by <code>hostd user code LOGIN</code>. It is good once, for 15 minutes.</>} />
         <Submit label="Sign in with the code" kind="main" busy={busy.value} />
       </form>
     </main>

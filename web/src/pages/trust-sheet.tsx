@@ -37,13 +37,13 @@ export function TrustSheet({ changed, onClose }: { changed: AuthRule | undefined
   // A rule for some devices stays one: the server takes a shorter or longer list, and no "all".
   const mustName = changed?.devices != null;
   return (
-    <FormSheet title={changed ? `Change the rule for ${changed.repository}` : "Let a repository in"} submit={changed ? "Change" : "Let it in"} busy={saving.busy.value} failure={saving.failure.value}
-      disabled={changed ? mustName && chosen.value.size === 0 : repository.value.trim() === ""} onSubmit={() => saving.run()} onClose={onClose}>
+    <FormSheet title={changed ? `Change the rule for ${changed.repository}` : "Let a repository in"} submit={changed ? "Change" : "Let it in"} action={saving}
+      disabled={changed ? mustName && chosen.value.size === 0 : repository.value.trim() === ""} onClose={onClose}>
       {!changed && (
         <>
-          <Field first label="Repository" value={repository.value} onInput={(text) => (repository.value = text)} placeholder="acme/blinky" hint="owner/name, or owner/* for all of an owner's." wrong={wrong["repository"]} />
-          <Field label="Ref" value={ref.value} onInput={(text) => (ref.value = text)} placeholder="refs/heads/main" hint="* stands for anything. Empty: every ref, also of pull requests." wrong={wrong["ref"]} />
-          <Field label="Environment" value={environment.value} onInput={(text) => (environment.value = text)} hint="Only runs that name this deployment environment. Empty: any." wrong={wrong["environment"]} />
+          <Field first label="Repository" of={repository} placeholder="acme/blinky" hint="owner/name, or owner/* for all of an owner's." wrong={wrong["repository"]} />
+          <Field label="Ref" of={ref} placeholder="refs/heads/main" hint="* stands for anything. Empty: every ref, also of pull requests." wrong={wrong["ref"]} />
+          <Field label="Environment" of={environment} hint="Only runs that name this deployment environment. Empty: any." wrong={wrong["environment"]} />
         </>
       )}
       <fieldset class="options">
@@ -51,8 +51,8 @@ export function TrustSheet({ changed, onClose }: { changed: AuthRule | undefined
         {devices.map(({ id, name }) => <Check key={id} label={name} on={chosen.value.has(name)} onChange={() => turn(name)} />)}
         {wrong["devices"] && <p class="fault" role="alert">{wrong["devices"]}</p>}
       </fieldset>
-      <Choice label="A session lasts" value={life.value} options={lives.map((seconds) => ({ value: String(seconds), name: rough(seconds) }))} onChange={(text) => (life.value = text)} wrong={wrong["ttl_seconds"]} />
-      {changed && <Check label="On" on={enabled.value} onChange={(on) => (enabled.value = on)} />}
+      <Choice label="A session lasts" of={life} options={lives.map((seconds) => ({ value: String(seconds), name: rough(seconds) }))} wrong={wrong["ttl_seconds"]} />
+      {changed && <Check label="On" of={enabled} />}
     </FormSheet>
   );
 }

@@ -37,7 +37,7 @@ function RefsForm({ refs, onSaved }: { refs: readonly string[]; onSaved: () => P
       void saving.run();
     }}>
       <Text label="Refs, one on a line" rows={3} mono value={text} onInput={write} placeholder={"main\nrelease/*"} hint="* stands for anything within a name, ** for any names between slashes. Empty: none." wrong={saving.failure.value?.fields["refs"]} />
-      {saving.failure.value && <Trouble failure={saving.failure.value} />}
+      <Trouble failure={saving.failure.value} />
       {isAtLeast("admin") && <div class="sheet-end"><Button label="Undo" disabled={!changed} onClick={() => write(before)} /><Submit label="Store" busy={saving.busy.value} disabled={!changed} /></div>}
     </form>
   );

@@ -56,7 +56,7 @@ export function Users() {
         <span class="grow" />
         {isAtLeast("admin") && <Button icon="plus" label="Add a user" kind="main" onClick={() => setQuery({ sheet: "+" })} />}
       </div>
-      {coding.failure.value && <Trouble failure={coding.failure.value} />}
+      <Trouble failure={coding.failure.value} />
       <Loaded resource={users} rows={4}>
         {({ users: all }) => {
           const shown = all.filter((user) => passes(`${user.login} ${user.role} ${user.disabled ? "disabled" : ""}`));

@@ -25,8 +25,8 @@ export function UserSheet({ changed, isMe = false, onMade, onClose }: { changed?
   });
   const wrong = saving.failure.value?.fields ?? {};
   return (
-    <FormSheet title={changed ? `Change ${changed.login}` : "Add a user"} submit={changed ? "Change" : "Add"} busy={saving.busy.value} failure={saving.failure.value} disabled={!changed && login.value.trim() === ""} onSubmit={() => saving.run()} onClose={onClose}>
-      {!changed && <Field first label="Login" value={login.value} onInput={(text) => (login.value = text)} maxLength={64} placeholder="ada" wrong={wrong["login"]} hint="Letters, digits and . _ @ + -" />}
+    <FormSheet title={changed ? `Change ${changed.login}` : "Add a user"} submit={changed ? "Change" : "Add"} action={saving} disabled={!changed && login.value.trim() === ""} onClose={onClose}>
+      {!changed && <Field first label="Login" of={login} maxLength={64} placeholder="ada" wrong={wrong["login"]} hint="Letters, digits and . _ @ + -" />}
       <fieldset class="options">
         <legend>Role</legend>
         {ROLES.map(({ id, name, about }) => (
@@ -37,7 +37,7 @@ export function UserSheet({ changed, isMe = false, onMade, onClose }: { changed?
         ))}
         {wrong["role"] && <p class="fault" role="alert">{wrong["role"]}</p>}
       </fieldset>
-      {changed && !isMe && <Check label="Disabled: sessions end, and keys open nothing" on={disabled.value} onChange={(on) => (disabled.value = on)} />}
+      {changed && !isMe && <Check label="Disabled: sessions end, and keys open nothing" of={disabled} />}
     </FormSheet>
   );
 }

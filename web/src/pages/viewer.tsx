@@ -53,7 +53,7 @@ function Unfinished({ capture }: { capture: Capture }) {
       {trigger && <p class="mono">{Object.entries(trigger).filter(([, value]) => value !== null).map(([name, value]) => `${name} ${typeof value === "object" ? JSON.stringify(value) : String(value)}`).join(", ")}</p>}
       <div class="tools">
         <a class="button" href={`/captures/live?device=${capture.device_id}`}>Watch live</a>
-        <Button label="Cancel" kind="danger" busy={cancelling.busy.value} onClick={() => void cancelling.run()} />
+        <Button label="Cancel" kind="danger" action={cancelling} />
       </div>
     </Empty>
   );
@@ -90,7 +90,7 @@ function Stored({ capture, onChanged }: { capture: Capture; onChanged: () => Pro
         </>
       } note={<><Badge tone="ok">Done</Badge><Ago iso={capture.created_at} />{capture.job && <a href={`/jobs/${capture.job.id}`}>of a job</a>}</>} actions={
         <>
-          <Button icon="pin" label={capture.pinned ? "Pinned" : "Pin"} hidden pressed={capture.pinned} busy={pinning.busy.value} onClick={() => void pinning.run()} />
+          <Button icon="pin" label={capture.pinned ? "Pinned" : "Pin"} hidden pressed={capture.pinned} action={pinning} />
           <Button icon="trash" label="Delete" hidden disabled={capture.pinned} title={capture.pinned ? "Pinned captures are kept" : "Delete"} onClick={() => (removing.value = true)} />
         </>
       } />

@@ -55,9 +55,9 @@ export function WaveformMake({ onClose }: { onClose: () => void }) {
   const wrong = making.failure.value?.fields ?? {};
   const incomplete = name.value.trim() === "" || (way.value === "file" && levels.value.length === 0) || (way.value === "capture" && !from);
   return (
-    <FormSheet title="Make a waveform" submit="Make it" busy={making.busy.value} failure={making.failure.value} disabled={incomplete} onSubmit={() => making.run()} onClose={onClose}>
+    <FormSheet title="Make a waveform" submit="Make it" action={making} disabled={incomplete} onClose={onClose}>
       <Tabs label="Made of" tabs={WAYS} current={way.value} onChoose={(id) => (way.value = id)} />
-      <Field first label="Name" value={name.value} onInput={(text) => (name.value = text)} maxLength={128} placeholder="brown-out" wrong={wrong["name"]} />
+      <Field first label="Name" of={name} maxLength={128} placeholder="brown-out" wrong={wrong["name"]} />
       {way.value === "segments" && <Segments output={output.value} segments={segments.value} onOutput={(next) => (output.value = next)} onChange={(next) => (segments.value = next)} />}
       {way.value === "file" && (
         <>
@@ -67,7 +67,7 @@ export function WaveformMake({ onClose }: { onClose: () => void }) {
           })}>
             <p class={file.value && levels.value.length === 0 ? "fault" : "small"} role="status">{file.value ? `${file.value}: ${levels.value.length > 0 ? `${count(levels.value.length)} levels` : "no line ends with a number"}` : "or drop it here: CSV or text, one level in volts at the end of each line"}</p>
           </Drop>
-          <Field label="Samples a second" type="number" min={1} step="any" required value={rate.value} onInput={(text) => (rate.value = text)} wrong={wrong["sample_rate_hz"]} />
+          <Field label="Samples a second" type="number" min={1} step="any" required of={rate} wrong={wrong["sample_rate_hz"]} />
         </>
       )}
       {way.value === "capture" && (from ? <Choice label="Lane" value={from.value} options={lanes} onChange={(text) => (lane.value = text)} /> : <p>No capture has an analog lane yet.</p>)}

@@ -39,9 +39,9 @@ export function WaveformPlay({ waveform, output, mapping, onClose }: { waveform:
       }}>
         <Choice label="Device" value={device?.id ?? ""} options={all.map(({ id, name, online, capabilities }) => ({ value: id, name: !online ? `${name} (offline)` : capabilities["dac"] === true ? name : `${name} (no analog output)`, disabled: !online || capabilities["dac"] !== true }))} onChange={(id) => (chosen.value = id)} />
         <p>It is played on the {OUTPUTS[output].name}, again and again until it is stopped. Check what is wired there.</p>
-        <Check label="Begin with sample 0 of the next capture" on={withCapture.value} onChange={(on) => (withCapture.value = on)} />
+        <Check label="Begin with sample 0 of the next capture" of={withCapture} />
         {held && <p class="small">{held}</p>}
-        {failure && <Trouble failure={failure} />}
+        <Trouble failure={failure} />
         {now && (
           <div role="status" class="stack">
             <p><b>{now.status === "armed" ? "It waits for the next capture." : "It plays."}</b> {count(now.samples)} codes at {count(Math.round(now.sample_rate_hz))} a second{now.speed !== undefined && Math.abs(now.speed - 1) > 0.005 ? `, at ${now.speed.toFixed(2)} times its own speed` : ""}.</p>
@@ -50,7 +50,7 @@ export function WaveformPlay({ waveform, output, mapping, onClose }: { waveform:
         )}
         <div class="sheet-end">
           <Button label="Close" onClick={onClose} />
-          <Button icon="stop" label="Stop" busy={stopping.busy.value} disabled={!device || held !== undefined} onClick={() => void stopping.run()} />
+          <Button icon="stop" label="Stop" action={stopping} disabled={!device || held !== undefined} />
           <Submit label="Play" busy={playing.busy.value} disabled={!device || held !== undefined} />
         </div>
       </form>

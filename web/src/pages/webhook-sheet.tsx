@@ -23,14 +23,14 @@ export function WebhookSheet({ changed, onMade, onClose }: { changed?: WebhooksR
   });
   const wrong = saving.failure.value?.fields ?? {};
   return (
-    <FormSheet title={changed ? "Change the webhook" : "Add a webhook"} submit={changed ? "Change" : "Add"} busy={saving.busy.value} failure={saving.failure.value} disabled={address.value.trim() === ""} onSubmit={() => saving.run()} onClose={onClose}>
-      <Field first label="Address" type="url" value={address.value} onInput={(text) => (address.value = text)} maxLength={2000} placeholder="https://chat.example/hooks/bench" hint="Where messages are sent, with POST." wrong={wrong["url"]} />
+    <FormSheet title={changed ? "Change the webhook" : "Add a webhook"} submit={changed ? "Change" : "Add"} action={saving} disabled={address.value.trim() === ""} onClose={onClose}>
+      <Field first label="Address" type="url" of={address} maxLength={2000} placeholder="https://chat.example/hooks/bench" hint="Where messages are sent, with POST." wrong={wrong["url"]} />
       <div class="columns">
-        <Field label="Only jobs named" value={name.value} onInput={(text) => (name.value = text)} maxLength={255} placeholder="blinky" hint="Empty: all." wrong={wrong["name"]} />
-        <Field label="Only of the ref" value={ref.value} onInput={(text) => (ref.value = text)} maxLength={255} placeholder="main" hint="Empty: every ref." wrong={wrong["ref"]} />
+        <Field label="Only jobs named" of={name} maxLength={255} placeholder="blinky" hint="Empty: all." wrong={wrong["name"]} />
+        <Field label="Only of the ref" of={ref} maxLength={255} placeholder="main" hint="Empty: every ref." wrong={wrong["ref"]} />
       </div>
-      <Field label="Events" value={events.value} onInput={(text) => (events.value = text)} placeholder={USUAL} hint={<><code>{USUAL}</code>, and <code>x.plugin.kind</code> for what plugins report; several between spaces.</>} wrong={wrong["events"]} />
-      {changed && <Check label="On: messages are sent" on={enabled.value} onChange={(on) => (enabled.value = on)} />}
+      <Field label="Events" of={events} placeholder={USUAL} hint={<><code>{USUAL}</code>, and <code>x.plugin.kind</code> for what plugins report; several between spaces.</>} wrong={wrong["events"]} />
+      {changed && <Check label="On: messages are sent" of={enabled} />}
     </FormSheet>
   );
 }

@@ -56,14 +56,14 @@ export function WebhookShown({ webhook, onSecret }: { webhook: WebhooksRecord; o
       <div class="section-head">
         <h2 id="webhook">{shortUrl(url)}</h2><WebhookState webhook={webhook} />
         <div class="actions">
-          <Button label="Send a test" busy={sending.busy.value} disabled={!enabled} title={enabled ? undefined : "It is off"} onClick={() => void sending.run()} />
+          <Button label="Send a test" action={sending} disabled={!enabled} title={enabled ? undefined : "It is off"} />
           <Button icon="edit" label="Change" onClick={() => setQuery({ sheet: "change", webhook: id })} />
           <Button label="New secret" onClick={() => (asking.value = "rotate")} />
           <Button icon="trash" label="Remove" kind="danger" onClick={() => (asking.value = "remove")} />
         </div>
       </div>
       {!enabled && <p class="warning"><Icon name="warning" /> It is off{disabled_because ? `: ${disabled_because}` : ""}. Change it to switch it on again.</p>}
-      {sending.failure.value && <Trouble failure={sending.failure.value} />}
+      <Trouble failure={sending.failure.value} />
       <dl class="values">
         <dt>Address</dt><dd class="mono">{url}</dd>
         <dt>About</dt><dd>{jobsOf(name, ref)}</dd>

@@ -49,7 +49,7 @@ function WiringForm({ device, known, onSaved }: { device: DevicesDevice; known: 
         <Button label="Undo" disabled={!changed} onClick={() => edit(undefined)} />
         <Submit label="Store" busy={saving.busy.value} disabled={!changed || held !== undefined} />
       </div>
-      {saving.failure.value && <Trouble failure={saving.failure.value} />}
+      <Trouble failure={saving.failure.value} />
       {!changed && known.warnings.map((warning) => <p key={warning} class="warning"><Icon name="warning" /> {warning}</p>)}
       <div class="wiring-parts">
         <section class="card" aria-labelledby="wiring-target">

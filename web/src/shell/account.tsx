@@ -50,7 +50,7 @@ function AccountSheet({ onPassword, onClose }: { onPassword: () => void; onClose
         )}
         {ADMINISTRATION.length > 0 && <div class="account-places" onClick={onClose}><Places to={ADMINISTRATION} label="Administration" /></div>}
         <Colours />
-        {leaving.failure.value && <Trouble failure={leaving.failure.value} />}
+        <Trouble failure={leaving.failure.value} />
         <p class="small"><a href={LICENCES} target="_blank">Licences of what this page is made of</a></p>
         <div class="sheet-end">
           <a class="button" href="/api/docs">API reference</a>

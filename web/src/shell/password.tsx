@@ -16,9 +16,9 @@ export function PasswordSheet({ onClose }: { onClose: () => void }) {
   });
   const wrong = setting.failure.value?.fields ?? {};
   return (
-    <FormSheet title="Set your password" submit="Set it" busy={setting.busy.value} failure={setting.failure.value} disabled={fresh.value.length < SHORTEST} onSubmit={() => setting.run()} onClose={onClose}>
-      <Field label="Password until now" type="password" autocomplete="current-password" value={old.value} onInput={(text) => (old.value = text)} maxLength={256} hint="Empty if you have none yet." wrong={wrong["old"]} />
-      <Field label="New password" type="password" autocomplete="new-password" value={fresh.value} onInput={(text) => (fresh.value = text)} maxLength={256} hint="At least 10 characters. All your other sessions end." wrong={wrong["new"]} />
+    <FormSheet title="Set your password" submit="Set it" action={setting} disabled={fresh.value.length < SHORTEST} onClose={onClose}>
+      <Field label="Password until now" type="password" autocomplete="current-password" of={old} maxLength={256} hint="Empty if you have none yet." wrong={wrong["old"]} />
+      <Field label="New password" type="password" autocomplete="new-password" of={fresh} maxLength={256} hint="At least 10 characters. All your other sessions end." wrong={wrong["new"]} />
     </FormSheet>
   );
 }

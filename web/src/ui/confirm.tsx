@@ -18,7 +18,7 @@ export function ConfirmByName({ title, name, action = "Delete", onConfirm, onClo
   const [typed, type] = useState("");
   const doing = useAction(onConfirm);
   return (
-    <FormSheet title={title} submit={action} kind="danger" busy={doing.busy.value} failure={doing.failure.value} disabled={typed.trim() !== name} onSubmit={() => doing.run()} onClose={onClose}>
+    <FormSheet title={title} submit={action} kind="danger" action={doing} disabled={typed.trim() !== name} onClose={onClose}>
       {children}
       <Field label={`Type “${name}” to confirm`} value={typed} onInput={type} first />
     </FormSheet>
@@ -29,7 +29,7 @@ export function ConfirmByName({ title, name, action = "Delete", onConfirm, onClo
 export function Confirm({ title, action, onConfirm, onClose, children }: { title: string; action: string; onConfirm: () => Promise<unknown>; onClose: () => void; children: ComponentChildren }) {
   const doing = useAction(onConfirm);
   return (
-    <FormSheet title={title} submit={action} kind="danger" busy={doing.busy.value} failure={doing.failure.value} onSubmit={() => doing.run()} onClose={onClose}>
+    <FormSheet title={title} submit={action} kind="danger" action={doing} onClose={onClose}>
       {children}
     </FormSheet>
   );

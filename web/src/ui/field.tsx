@@ -1,4 +1,5 @@
 // Fields of forms: a label, the control, a hint, and what the server said about it.
+import type { Signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 
@@ -8,6 +9,9 @@ interface Common {
   /** What is wrong with it; `failure.fields[name]` has the server's words. */
   wrong?: string | undefined;
 }
+
+/** Where a value is kept: a signal, or what is given with what is done when it changes. */
+type Kept<T, Name extends string, On extends string> = ({ of: Signal<T> } & { [K in Name | On]?: undefined }) | ({ of?: undefined } & { [K in Name]: T } & { [K in On]: (value: T) => void });
 
 const Around = ({ id, label, hint, wrong, children }: Common & { id: string; children: ComponentChildren }) => (
   <div class={wrong ? "field wrong" : "field"}>
@@ -25,8 +29,6 @@ const described = (id: string, { hint, wrong }: Common) => ({
 });
 
 export interface FieldProps extends Common {
-  value: string;
-  onInput: (value: string) => void;
   placeholder?: string | undefined;
   type?: "text" | "password" | "number" | "datetime-local" | "url" | "email";
   autocomplete?: string;
@@ -43,7 +45,7 @@ export interface FieldProps extends Common {
   suggestions?: readonly string[];
 }
 
-export function Field({ label, hint, wrong, value, onInput, type = "text", unit, autocomplete = "off", first, suggestions, ...more }: FieldProps) {
+export function Field({ label, hint, wrong, of, value = of?.value, onInput = (text) => (of!.value = text), type = "text", unit, autocomplete = "off", first, suggestions, ...more }: FieldProps & Kept<string, "value", "onInput">) {
   const id = useId();
   const common = { label, hint, wrong };
   const input = <input {...described(id, common)} type={type as "text"} value={value} autoComplete={autocomplete} data-first={first ? "" : undefined} list={suggestions && `${id}-list`} onInput={(event) => onInput(event.currentTarget.value)} {...(more as object)} />;
@@ -61,10 +63,8 @@ export interface Option {
   readonly disabled?: boolean;
 }
 
-export function Choice({ label, hint, wrong, value, options, onChange, required, disabled }: Common & {
-  value: string;
+export function Choice({ label, hint, wrong, of, value = of?.value, onChange = (text) => (of!.value = text), options, required, disabled }: Common & Kept<string, "value", "onChange"> & {
   options: readonly (Option | string)[];
-  onChange: (value: string) => void;
   required?: boolean;
   disabled?: boolean;
 }) {
@@ -82,12 +82,12 @@ export function Choice({ label, hint, wrong, value, options, onChange, required,
   );
 }
 
-export function Text({ label, hint, wrong, value, onInput, rows = 6, mono = false, ...more }: Common & { value: string; onInput: (value: string) => void; rows?: number; mono?: boolean; required?: boolean; maxLength?: number; placeholder?: string }) {
+export function Text({ label, hint, wrong, of, value = of?.value, onInput = (text) => (of!.value = text), rows = 6, mono = false, ...more }: Common & Kept<string, "value", "onInput"> & { rows?: number; mono?: boolean; required?: boolean; maxLength?: number; placeholder?: string }) {
   const id = useId();
   const common = { label, hint, wrong };
   return <Around id={id} {...common}><textarea {...described(id, common)} class={mono ? "mono" : ""} rows={rows} value={value} onInput={(event) => onInput(event.currentTarget.value)} {...more} /></Around>;
 }
 
-export const Check = ({ label, on, onChange, disabled }: { label: ComponentChildren; on: boolean; onChange: (on: boolean) => void; disabled?: boolean }) => (
+export const Check = ({ label, of, on = of?.value, onChange = (now) => (of!.value = now), disabled }: Kept<boolean, "on", "onChange"> & { label: ComponentChildren; disabled?: boolean }) => (
   <label class="check"><input type="checkbox" checked={on} disabled={disabled} onChange={(event) => onChange(event.currentTarget.checked)} /> {label}</label>
 );

@@ -1,7 +1,7 @@
 // A sheet before the page, for making or changing one thing. The browser's own dialog: it keeps the focus inside and gives it back.
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
-import type { Failure } from "../api/client.ts";
+import type { Action } from "../api/action.ts";
 import { Button, Submit } from "./button.tsx";
 import { Trouble } from "./states.tsx";
 
@@ -33,16 +33,15 @@ export function Sheet({ title, onClose, children, mustConfirm = false }: {
   );
 }
 
-/** A sheet that is a form: it closes itself when `onSubmit` has succeeded. */
-export function FormSheet({ title, submit, kind = "main", busy, failure, disabled = false, onSubmit, onClose, children }: {
+/** A sheet that is a form: it closes itself when its action has succeeded. */
+export function FormSheet({ title, submit, kind = "main", action, disabled = false, onSubmit = () => action.run(), onClose, children }: {
   title: string;
   submit: string;
   kind?: "main" | "danger";
-  busy: boolean;
-  failure: Failure | undefined;
+  action: Action<[]>;
   disabled?: boolean;
-  /** Resolves to whether it succeeded, as `Action.run` does. */
-  onSubmit: () => Promise<boolean>;
+  /** What is done before it, or in place of it; resolves to whether it succeeded. */
+  onSubmit?: () => Promise<boolean>;
   onClose: () => void;
   children: ComponentChildren;
 }) {
@@ -53,10 +52,10 @@ export function FormSheet({ title, submit, kind = "main", busy, failure, disable
         void onSubmit().then((done) => done && onClose());
       }}>
         {children}
-        {failure && <Trouble failure={failure} />}
+        <Trouble failure={action.failure.value} />
         <div class="sheet-end">
           <Button label="Cancel" onClick={onClose} />
-          <Submit label={submit} busy={busy} disabled={disabled} kind={kind} />
+          <Submit label={submit} busy={action.busy.value} disabled={disabled} kind={kind} />
         </div>
       </form>
     </Sheet>

@@ -34,8 +34,9 @@ export const Empty = ({ icon, title, children }: { icon: IconName; title: string
   </div>
 );
 
-/** What the server said, and how to find it in its log. A right that is missing is no fault, and looks like none. */
-export function Trouble({ failure, again }: { failure: Failure; again?: (() => void) | undefined }) {
+/** What the server said, and how to find it in its log: nothing where nothing went wrong. A right that is missing is no fault, and looks like none. */
+export function Trouble({ failure, again }: { failure: Failure | undefined; again?: (() => void) | undefined }) {
+  if (!failure) return null;
   if (failure.problems.length > 0) return <Faults problems={failure.problems} />;
   const forbidden = failure.status === 403;
   return (

@@ -52,8 +52,8 @@ export function More<T>({ pages: { hasMore, more } }: { pages: Pages<T> }) {
   if (!hasMore) return null;
   return (
     <div class="more">
-      {more.failure.value && <Trouble failure={more.failure.value} />}
-      <Button label="Show older ones" busy={more.busy.value} onClick={() => void more.run()} />
+      <Trouble failure={more.failure.value} />
+      <Button label="Show older ones" action={more} />
     </div>
   );
 }

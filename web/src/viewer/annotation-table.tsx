@@ -65,8 +65,8 @@ export function AnnotationTable({ viewer }: { viewer: Viewer }) {
           ...talking.map((one) => ({ id: one.key, name: hasRegisters(one) ? "What registers hold" : "Conversation" })),
         ]} />
         <Search label="Search annotations" value={needle.value} onInput={(text) => (needle.value = text)} note={found && !talk && `${count(found.length)} found`} />
-        {talk && canTalk(talk) && <Check label="Bytes" on={asBytes.value} onChange={(on) => (asBytes.value = on)} />}
-        <Check label="Follow the view" on={inStep.value} onChange={(on) => (inStep.value = on)} />
+        {talk && canTalk(talk) && <Check label="Bytes" of={asBytes} />}
+        <Check label="Follow the view" of={inStep} />
       </div>
       {talk && hasRegisters(talk) ? <RegisterTable viewer={viewer} decoder={talk} needle={needle.value} edition={edition} /> : talk ? <Conversation viewer={viewer} decoder={talk} needle={needle.value} asBytes={asBytes.value} inStep={inStep.value} edition={edition} /> : <>
       <div class="line header" aria-hidden="true"><span>Time</span><span>Duration</span><span>Kind</span><span>Text</span></div>

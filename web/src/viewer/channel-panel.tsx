@@ -33,7 +33,7 @@ function ChannelSheet({ capture, channels, onChanged, onClose }: { capture: stri
     void onChanged();
   });
   return (
-    <FormSheet title="Labels of channels" submit="Save" busy={saving.busy.value} failure={saving.failure.value} onSubmit={() => saving.run()} onClose={onClose}>
+    <FormSheet title="Labels of channels" submit="Save" action={saving} onClose={onClose}>
       <div class="columns">
         {channels.map(({ id, name }) => <Field key={id} label={name} value={labels.value[id] ?? ""} placeholder={name} maxLength={LABEL_MAX} onInput={(text) => (labels.value = { ...labels.value, [id]: text })} />)}
       </div>

@@ -36,9 +36,9 @@ export function ComparePanel({ viewer }: { viewer: Viewer }) {
       {!id && !open.value && <p class="small">Lay a good capture over this one, and see where they differ.</p>}
       {!id && open.value && <Pick viewer={viewer} />}
       {id && <p class="small">{golden ? <>The line in the middle of each lane is <a href={`/captures/${golden.id}`}>{golden.name}</a>. Red: they differ.</> : failure ? null : "Reading it…"}</p>}
-      {failure && <Trouble failure={failure} again={again} />}
+      <Trouble failure={failure} again={again} />
       {verdicts && <VerdictList viewer={viewer} verdicts={verdicts} />}
-      {id && golden && <Field label="Edges may be off by" value={within.value} placeholder="1us" onInput={(next) => (within.value = next)} />}
+      {id && golden && <Field label="Edges may be off by" of={within} placeholder="1us" />}
     </section>
   );
 }

@@ -98,7 +98,7 @@ function Add({ viewer, instead, onAdded }: { viewer: Viewer; instead?: Decoder; 
       viewer.addDecoder({ protocol: chosen, channels: wanted(channels.value), options: { ...wanted(options.value), ...(isStack ? SIGROK : {}) } }, instead);
       onAdded();
     }}>
-      <Choice label="Protocol" value={protocol.value} onChange={(id) => (protocol.value = id)} options={[...decoders.data.value.filter(({ engine }) => !isLive || engine === "hostd").map(({ id, name }) => ({ value: id, name })), ...(isLive ? [] : [{ value: STACK, name: "One of sigrok's, or several stacked" }])]} />
+      <Choice label="Protocol" of={protocol} options={[...decoders.data.value.filter(({ engine }) => !isLive || engine === "hostd").map(({ id, name }) => ({ value: id, name })), ...(isLive ? [] : [{ value: STACK, name: "One of sigrok's, or several stacked" }])]} />
       {isStack && <Stack stack={stack.value} onChange={(next) => (stack.value = next)} />}
       {chosen !== "" && !described && (one.failure.value ? <Trouble failure={one.failure.value} again={() => void one.reload()} /> : <p class="small">Reading what it needs…</p>)}
       {described?.channels.map(({ id, name, required }) => (

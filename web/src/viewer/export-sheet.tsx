@@ -39,8 +39,8 @@ export function ExportSheet({ viewer, onClose }: { viewer: Viewer; onClose: () =
   return (
     <Sheet title="Export" onClose={onClose}>
       <div class="stack">
-        <Choice label="Format" value={format.value} onChange={(next) => (format.value = next)} options={FORMATS} />
-        <Choice label="Range" value={range.value} onChange={(next) => (range.value = next)} options={[
+        <Choice label="Format" of={format} options={FORMATS} />
+        <Choice label="Range" of={range} options={[
           { value: "all", name: `The whole capture${long(ranges["all"])}` },
           { value: "seen", name: `What is seen${long(ranges["seen"])}` },
           { value: "cursors", name: `Between the cursors${long(ranges["cursors"])}`, disabled: !ranges["cursors"] },

@@ -61,7 +61,7 @@ export function FindPanel({ viewer, lookups }: { viewer: Viewer; lookups: Lookup
         <Button type="submit" label="Find" busy={finding.busy.value} />
       </form>
       <datalist id="find-examples">{EXAMPLES.map((example) => <option key={example} value={example} />)}</datalist>
-      {finding.failure.value && <Trouble failure={finding.failure.value} />}
+      <Trouble failure={finding.failure.value} />
       {known && (
         <>
           <p class="small found">

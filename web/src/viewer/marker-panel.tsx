@@ -27,7 +27,7 @@ export function MarkerPanel({ viewer, onAdd }: { viewer: Viewer; onAdd: () => vo
     <section class="panel" aria-label="Markers">
       <h2>Markers <Button icon="flag" label="Add marker" hidden disabled={sorted.length >= MARKERS_MAX} onClick={onAdd} /></h2>
       {sorted.length === 0 && <p class="small">None yet. M sets one at the pointer.</p>}
-      {removing.failure.value && <Trouble failure={removing.failure.value} />}
+      <Trouble failure={removing.failure.value} />
       <ol class="places">
         {sorted.map((marker, i) => (
           <li key={i}>
@@ -44,8 +44,8 @@ export function MarkerSheet({ viewer, sample, onClose }: { viewer: Viewer; sampl
   const note = useSignal("");
   const adding = useAction(() => keep(viewer, [...viewer.markers.peek(), { sample, note: note.peek().trim() }]));
   return (
-    <FormSheet title={`Marker at ${instant(viewer.seconds(sample), 1 / viewer.source.rate)}`} submit="Add" busy={adding.busy.value} failure={adding.failure.value} disabled={note.value.trim() === ""} onSubmit={() => adding.run()} onClose={onClose}>
-      <Field label="Note" value={note.value} onInput={(text) => (note.value = text)} maxLength={NOTE_MAX} first required />
+    <FormSheet title={`Marker at ${instant(viewer.seconds(sample), 1 / viewer.source.rate)}`} submit="Add" action={adding} disabled={note.value.trim() === ""} onClose={onClose}>
+      <Field label="Note" of={note} maxLength={NOTE_MAX} first required />
     </FormSheet>
   );
 }

@@ -25,7 +25,7 @@ export function RulesPanel({ viewer }: { viewer: Viewer }) {
     <section class="panel" aria-label="Rules">
       <h2>Rules <span class="group">{text !== "" && <Button icon="cross" label="Remove the rules" hidden onClick={() => (viewer.rules.value = "")} />}<Button icon="edit" label={text === "" ? "Write rules" : "Change the rules"} hidden onClick={() => (editing.value = true)} /></span></h2>
       {text === "" && <p class="small">Say what this capture must show, and see where it does not.</p>}
-      {failure && <Trouble failure={failure} again={again} />}
+      <Trouble failure={failure} again={again} />
       {text !== "" && !verdicts && !failure && <p class="small" role="status">Judging…</p>}
       {verdicts && <><p class="small" role="status">{summary(verdicts)}</p><VerdictList viewer={viewer} verdicts={verdicts} /></>}
       {editing.value && <RulesSheet viewer={viewer} onClose={() => (editing.value = false)} />}
@@ -43,8 +43,8 @@ function RulesSheet({ viewer, onClose }: { viewer: Viewer; onClose: () => void }
     viewer.rules.value = text.peek();
   });
   return (
-    <FormSheet title="Rules" submit="Judge" busy={judging.busy.value} failure={judging.failure.value} onSubmit={() => judging.run()} onClose={onClose}>
-      <Text label="Rules, as YAML or JSON" mono rows={14} value={text.value} onInput={(next) => (text.value = next)} hint={`Channels: ${lanes.map(({ name }) => name).join(", ")}. Times count from ${viewer.trigger.value !== undefined ? "the trigger" : "the first sample"}.`} />
+    <FormSheet title="Rules" submit="Judge" action={judging} onClose={onClose}>
+      <Text label="Rules, as YAML or JSON" mono rows={14} of={text} hint={`Channels: ${lanes.map(({ name }) => name).join(", ")}. Times count from ${viewer.trigger.value !== undefined ? "the trigger" : "the first sample"}.`} />
       <details>
         <summary>What rules look like</summary>
         <pre class="small">{EXAMPLES}</pre>
