@@ -2,7 +2,7 @@
 import { type ReadonlySignal, type Signal, batch, signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { isTold } from "../model/events.ts";
-import { Failure, failureOf } from "./client.ts";
+import { type Answer, type Endpoint, Failure, type Given, call, failureOf } from "./client.ts";
 
 export interface Resource<T> {
   readonly data: ReadonlySignal<T | undefined>;
@@ -45,6 +45,10 @@ export function useResource<T>(key: string, read: (signal: AbortSignal) => Promi
   useEffect(() => resource.follow({ everyMs, isAlways: isProgress || !isTold(key) }), [resource, everyMs, isProgress]);
   return resource;
 }
+
+/** What an endpoint answers. */
+export const useGet = <E extends Endpoint & `GET ${string}`>(key: string, endpoint: E, given?: Given<E>, everyMs = 0, isProgress = false): Resource<Answer<E>> =>
+  useResource(key, (signal) => call(endpoint, given, signal), everyMs, isProgress);
 
 interface Follower {
   readonly everyMs: number;

@@ -1,9 +1,8 @@
 // The console of a device: what its target says, and what is typed to it.
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { call } from "../api/client.ts";
 import { isMine } from "../api/leases.ts";
-import { useResource } from "../api/resource.ts";
+import { useGet } from "../api/resource.ts";
 import type { DevicesDevice } from "../api/schema.ts";
 import { holderOf } from "../pages/device-state.tsx";
 import { laneNames } from "../pages/lanes.tsx";
@@ -29,7 +28,7 @@ const BAUDS = [9600, 19_200, 38_400, 57_600, 115_200, 230_400, 460_800, 921_600]
 const BREAK_MS = 250;
 
 export function ConsolePanel({ device }: { device: DevicesDevice }) {
-  const wiring = useResource(`wiring ${device.id}`, (signal) => call("GET /bench/devices/{id}/wiring/profile", { path: { id: device.id } }, signal));
+  const wiring = useGet(`wiring ${device.id}`, "GET /bench/devices/{id}/wiring/profile", { path: { id: device.id } });
   if (device.capabilities["uart"] === false) return <Empty icon="console" title="No console"><p>This device has no serial line to a target.</p></Empty>;
   return <Loaded resource={wiring}>{({ profile }) => <Opened device={device} names={laneNames(profile)} rail={profile["efuse"] === 2 ? "external" : "internal"} />}</Loaded>;
 }

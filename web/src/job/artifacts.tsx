@@ -1,6 +1,6 @@
 // What runs of a job made, to be kept: files and captures.
-import { call, url } from "../api/client.ts";
-import { useResource } from "../api/resource.ts";
+import { url } from "../api/client.ts";
+import { useGet } from "../api/resource.ts";
 import type { JobsArtifact, JobsJob, JobsJobCapture } from "../api/schema.ts";
 import { Icon } from "../ui/icon.tsx";
 import { Empty, Loaded } from "../ui/states.tsx";
@@ -9,7 +9,7 @@ import { bytes } from "../ui/time.ts";
 import { CopyButton } from "../ui/copy.tsx";
 
 export function Artifacts({ job }: { job: JobsJob }) {
-  const artifacts = useResource(`artifacts ${job.id} ${job.finished_at}`, (signal) => call("GET /jobs/{id}/artifacts", { path: { id: job.id } }, signal), job.state === "finished" ? 0 : 5000, true);
+  const artifacts = useGet(`artifacts ${job.id} ${job.finished_at}`, "GET /jobs/{id}/artifacts", { path: { id: job.id } }, job.state === "finished" ? 0 : 5000, true);
   const captures = job.captures ?? [];
   const file = ({ run, name }: JobsArtifact): string => url("GET /jobs/{id}/artifacts/{run}/{name}", { id: job.id, run, name });
   const columns: readonly Column<JobsArtifact>[] = [

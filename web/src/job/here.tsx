@@ -1,6 +1,6 @@
 // What may stand in a pipeline where the caret is: keys, and the secrets and devices that there are.
 import { call } from "../api/client.ts";
-import { useResource } from "../api/resource.ts";
+import { useGet, useResource } from "../api/resource.ts";
 import { kindAt, keysAt } from "../model/caret.ts";
 import { type Schema, describe } from "../model/schema.ts";
 import { useDevices } from "../pages/devices.tsx";
@@ -8,7 +8,7 @@ import { Button } from "../ui/button.tsx";
 
 export function Here({ text, caret, onPut }: { text: string; caret: number; onPut: (name: string) => void }) {
   const schema = useResource("pipeline schema", async (signal) => (await call("GET /jobs/schema.json", undefined, signal)) as unknown as Schema).data.value;
-  const secrets = useResource("secrets", (signal) => call("GET /secrets", undefined, signal)).data.value?.secrets;
+  const secrets = useGet("secrets", "GET /secrets").data.value?.secrets;
   const devices = useDevices().data.value?.devices;
   if (!schema) return null;
   const keys = keysAt(text, caret);

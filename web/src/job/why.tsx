@@ -1,6 +1,5 @@
 // What each run of a job waits for, device by device, or how it ended.
-import { call } from "../api/client.ts";
-import { useResource } from "../api/resource.ts";
+import { useGet } from "../api/resource.ts";
 import type { JobsBlocked, JobsJob } from "../api/schema.ts";
 import { Badge, type Tone } from "../ui/badge.tsx";
 import { Loaded } from "../ui/states.tsx";
@@ -17,7 +16,7 @@ const OBSTACLES: Readonly<Record<JobsBlocked["obstacle"], { readonly word: strin
 };
 
 export function Why({ job }: { job: JobsJob }) {
-  const why = useResource(`why ${job.id}`, (signal) => call("GET /jobs/{id}/why", { path: { id: job.id } }, signal), job.state === "finished" ? 0 : 2000, true);
+  const why = useGet(`why ${job.id}`, "GET /jobs/{id}/why", { path: { id: job.id } }, job.state === "finished" ? 0 : 2000, true);
   const devices = useDevices();
   const nameOf = (id: string): string => devices.data.value?.devices.find((one) => one.id === id)?.name ?? id;
   const columns: readonly Column<JobsBlocked>[] = [

@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { useAction } from "../api/action.ts";
 import { call } from "../api/client.ts";
-import { refresh, useResource } from "../api/resource.ts";
+import { refresh, useGet } from "../api/resource.ts";
 import type { BadgesBadge } from "../api/schema.ts";
 import { isAtLeast } from "../api/session.ts";
 import { MARKUPS } from "../model/notices.ts";
@@ -21,7 +21,7 @@ import { Ago } from "../ui/when.tsx";
 const Picture = ({ badge: { image, label, word } }: { badge: BadgesBadge }) => <img class="badge-picture" src={`${image}?${word}`} alt={`${label}: ${word}`} height={20} />;
 
 export function Badges() {
-  const badges = useResource("badges", (signal) => call("GET /badges", undefined, signal), 5000);
+  const badges = useGet("badges", "GET /badges", undefined, 5000);
   const removing = useSignal<BadgesBadge | undefined>(undefined);
   const sheet = query.value.get("sheet");
   const close = (): void => setQuery({ sheet: undefined });
@@ -80,7 +80,7 @@ function UseSheet({ badge, onClose }: { badge: BadgesBadge; onClose: () => void 
 
 function BadgeSheet({ onClose }: { onClose: () => void }) {
   const [name, ref, label] = [useSignal(""), useSignal(""), useSignal("")];
-  const jobs = useResource("jobs names", (signal) => call("GET /jobs", { query: { limit: 100 } }, signal));
+  const jobs = useGet("jobs names", "GET /jobs", { query: { limit: 100 } });
   const names = [...new Set((jobs.data.value?.jobs ?? []).map((job) => job.name))].filter((one): one is string => one !== null).sort();
   const making = useAction(async () => {
     const made = await call("POST /badges", { body: { name: name.peek().trim(), ref: ref.peek().trim() || null, label: label.peek().trim() || null } });

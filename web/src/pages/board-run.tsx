@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useAction } from "../api/action.ts";
 import { call, request } from "../api/client.ts";
-import { useResource } from "../api/resource.ts";
+import { useGet, useResource } from "../api/resource.ts";
 import type { EmiChange, EmiFinding, EmiRun } from "../api/schema.ts";
 import type { Board } from "../model/board.ts";
 import { type Change, changesOf, summaryOf } from "../model/board-changes.ts";
@@ -81,7 +81,7 @@ const Changed = ({ change }: { change: Change | undefined }) => {
 };
 
 function Found({ run, against }: { run: EmiRun; against: string | undefined }) {
-  const findings = useResource(`emi findings ${run.id}`, (signal) => call("GET /emi/runs/{id}/findings", { path: { id: run.id }, query: { limit: PAGE } }, signal));
+  const findings = useGet(`emi findings ${run.id}`, "GET /emi/runs/{id}/findings", { path: { id: run.id }, query: { limit: PAGE } });
   const board = useResource(`emi board ${run.id}`, (signal) => fileOf(run.id, "board.json", signal) as Promise<Board>);
   const diff = useResource(`emi diff ${run.board_id} ${against}`, async (signal) => (against === undefined ? undefined : call("GET /emi/boards/{id}/diff", { path: { id: run.board_id }, query: { against } }, signal)));
   const compared = diff.data.value;

@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import { useAction } from "../api/action.ts";
 import { call } from "../api/client.ts";
 import { usePages } from "../api/pages.ts";
-import { refresh, useResource } from "../api/resource.ts";
+import { refresh, useGet } from "../api/resource.ts";
 import type { EmiProject, EmiReceived, EmiRun } from "../api/schema.ts";
 import { useUpload } from "../api/upload.ts";
 import { navigate, query, setQuery } from "../router.ts";
@@ -64,7 +64,7 @@ function ProjectSheet({ onClose }: { onClose: () => void }) {
 const nameOfRun = ({ kind }: EmiRun): string => ({ ingest: "All rules", compliance: "Against limits", cable: "Cables", solve: "Field solver" })[kind];
 
 function Project({ project }: { project: EmiProject }) {
-  const runs = useResource(`emi runs ${project.id}`, (signal) => call("GET /emi/projects/{id}/runs", { path: { id: project.id } }, signal), 5000);
+  const runs = useGet(`emi runs ${project.id}`, "GET /emi/projects/{id}/runs", { path: { id: project.id } }, 5000);
   const removing = useSignal(false);
   const sheet = query.value.get("sheet");
   const [asked, against] = [query.value.get("run"), query.value.get("against")];

@@ -1,6 +1,5 @@
 // How the test cases went in the last jobs: which fail, since when, and whether firmware or bench is to blame.
-import { call } from "../api/client.ts";
-import { useResource } from "../api/resource.ts";
+import { useGet } from "../api/resource.ts";
 import type { JobsCaseDevice, JobsCaseHistory, JobsCaseRun } from "../api/schema.ts";
 import { judgement } from "../model/history.ts";
 import { query, setQuery } from "../router.ts";
@@ -36,7 +35,7 @@ export function addressOfHistory(given: { readonly name?: string | null; readonl
 export default function CaseHistoryPage() {
   const given = query.value;
   const filter = Object.fromEntries(FILTERS.flatMap((name) => (given.get(name) ? [[name, given.get(name)!]] : [])));
-  const found = useResource(`history ${JSON.stringify(filter)}`, (signal) => call("GET /jobs/cases", { query: { ...filter, limit: CASES_MAX } }, signal), 10_000);
+  const found = useGet(`history ${JSON.stringify(filter)}`, "GET /jobs/cases", { query: { ...filter, limit: CASES_MAX } }, 10_000);
   const open = given.get("case");
   return (
     <main class="page">

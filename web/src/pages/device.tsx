@@ -1,7 +1,6 @@
 // One device: a tab for each thing that is done with it.
 import type { ComponentChildren } from "preact";
-import { call } from "../api/client.ts";
-import { useResource } from "../api/resource.ts";
+import { useGet } from "../api/resource.ts";
 import type { DevicesDevice } from "../api/schema.ts";
 import { ConsolePanel } from "../console/panel.tsx";
 import { Head } from "../ui/head.tsx";
@@ -32,7 +31,7 @@ const TABS: readonly DeviceTab[] = [
 const address = (id: string, tab: string): string => (tab === TABS[0]!.id ? `/devices/${id}` : `/devices/${id}/${tab}`);
 
 export default function DevicePage({ id, tab }: { id: string; tab: string }) {
-  const device = useResource(`device ${id}`, (signal) => call("GET /bench/devices/{id}", { path: { id } }, signal), 2000);
+  const device = useGet(`device ${id}`, "GET /bench/devices/{id}", { path: { id } }, 2000);
   const known = device.data.value;
   const shown = TABS.find((one) => one.id === tab);
   return (

@@ -1,6 +1,5 @@
 // The devices of the organisation: what they are, whether they can be used, and by whom.
-import { call } from "../api/client.ts";
-import { useResource } from "../api/resource.ts";
+import { useGet } from "../api/resource.ts";
 import type { DevicesDevice } from "../api/schema.ts";
 import { Head } from "../ui/head.tsx";
 import { Icon } from "../ui/icon.tsx";
@@ -14,7 +13,7 @@ import { FirstSteps } from "./first-steps.tsx";
 import { RailSwitch, usePower } from "./power.tsx";
 
 /** All devices, for lists and for whatever names them. */
-export const useDevices = (everyMs = 0) => useResource("devices", (signal) => call("GET /bench/devices", undefined, signal), everyMs);
+export const useDevices = (everyMs = 0) => useGet("devices", "GET /bench/devices", undefined, everyMs);
 
 const COLUMNS: readonly Column<DevicesDevice>[] = [
   { name: "Name", cell: (device) => <><a href={`/devices/${device.id}`}>{device.name}</a><span class="small">{device.board || "never seen"} · {device.transport}</span></> },

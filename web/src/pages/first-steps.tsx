@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useAction } from "../api/action.ts";
 import { call } from "../api/client.ts";
-import { refresh, useResource } from "../api/resource.ts";
+import { refresh, useGet } from "../api/resource.ts";
 import type { DevicesDevice } from "../api/schema.ts";
 import { navigate } from "../router.ts";
 import { Button } from "../ui/button.tsx";
@@ -17,7 +17,7 @@ const SAMPLES = 1_000_000;
 
 /** Nothing is shown once there is a capture, or where no device is there to make one. */
 export function FirstSteps({ devices }: { devices: readonly DevicesDevice[] }) {
-  const any = useResource("captures any", (signal) => call("GET /captures", { query: { limit: 1 } }, signal), 5000);
+  const any = useGet("captures any", "GET /captures", { query: { limit: 1 } }, 5000);
   const gone = useSignal(false);
   const device = devices.find(({ online }) => online);
   if (!device || gone.value || any.data.value?.captures.length !== 0) return null;

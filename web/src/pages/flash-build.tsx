@@ -1,6 +1,5 @@
 // Choosing a file of a build or of a job.
-import { call } from "../api/client.ts";
-import { useResource } from "../api/resource.ts";
+import { useGet } from "../api/resource.ts";
 import type { BuildsArtifact } from "../api/schema.ts";
 import { Empty, Loaded } from "../ui/states.tsx";
 import { bytes } from "../ui/time.ts";
@@ -13,7 +12,7 @@ export const idOf = ({ job_id, pack_id, name }: Chosen) => ({ job_id, pack_id, a
 const isSame = (a: Chosen | undefined, b: Chosen): boolean => a?.job_id === b.job_id && a.pack_id === b.pack_id && a.name === b.name;
 
 export function BuildFile({ device, chosen, onChoose, suits = () => true }: { device: string; chosen: Chosen | undefined; onChoose: (one: Chosen) => void; suits?: (one: BuildsArtifact) => boolean }) {
-  const files = useResource(`flashable ${device}`, (signal) => call("GET /bench/devices/{id}/flashable-artifacts", { path: { id: device }, query: { limit: 50 } }, signal), 10_000);
+  const files = useGet(`flashable ${device}`, "GET /bench/devices/{id}/flashable-artifacts", { path: { id: device }, query: { limit: 50 } }, 10_000);
   return (
     <Loaded resource={files} rows={3}>
       {({ artifacts }) => {

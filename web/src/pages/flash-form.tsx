@@ -1,8 +1,8 @@
 // What is to be flashed, and how: a file of this computer, or a file of a build.
 import { useSignal } from "@preact/signals";
 import { useAction } from "../api/action.ts";
-import { call, request, url } from "../api/client.ts";
-import { useResource } from "../api/resource.ts";
+import { request, url } from "../api/client.ts";
+import { useGet } from "../api/resource.ts";
 import type { DevicesDevice, DevicesFlash } from "../api/schema.ts";
 import { useUpload } from "../api/upload.ts";
 import { query, setQuery } from "../router.ts";
@@ -29,7 +29,7 @@ export function FlashForm({ device, busy, onBegun }: { device: DevicesDevice; bu
   const [target, address] = [useSignal(""), useSignal("")];
   const [underReset, verify, force] = [useSignal(false), useSignal(true), useSignal(false)];
   const sending = useUpload();
-  const wiring = useResource(`wiring ${device.id}`, (signal) => call("GET /bench/devices/{id}/wiring/profile", { path: { id: device.id } }, signal));
+  const wiring = useGet(`wiring ${device.id}`, "GET /bench/devices/{id}/wiring/profile", { path: { id: device.id } });
   const wired = String(wiring.data.value?.profile["swd_target"] ?? "");
   const options = () => ({ ...(target.value.trim() ? { target: target.value.trim() } : {}), connect_under_reset: underReset.value, verify: verify.value, force: force.value });
 

@@ -1,7 +1,7 @@
 // API keys of the organisation: what each may do, when it was used last.
 import { useSignal } from "@preact/signals";
 import { call } from "../api/client.ts";
-import { refresh, useResource } from "../api/resource.ts";
+import { refresh, useGet } from "../api/resource.ts";
 import type { AuthKey, AuthNewKey } from "../api/schema.ts";
 import { ending, nameOfScope, standing } from "../model/scopes.ts";
 import { query, setQuery } from "../router.ts";
@@ -28,7 +28,7 @@ const End = ({ at }: { at: string | null }) => {
 };
 
 export default function KeysPage() {
-  const keys = useResource("keys", (signal) => call("GET /keys", undefined, signal), 5000);
+  const keys = useGet("keys", "GET /keys", undefined, 5000);
   const nameOf = useNameOfUser();
   const made = useSignal<AuthNewKey | undefined>(undefined);
   const revoking = useSignal<AuthKey | undefined>(undefined);

@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { call } from "../api/client.ts";
 import { usePages } from "../api/pages.ts";
-import { useResource } from "../api/resource.ts";
+import { useGet } from "../api/resource.ts";
 import type { JobsMeasurement, JobsMeasurementSummary } from "../api/schema.ts";
 import { limits, quantity } from "../model/quantity.ts";
 import { drawing } from "../model/trend.ts";
@@ -67,7 +67,7 @@ const Capable = ({ cpk }: { cpk: number | undefined }) =>
   cpk === undefined ? <span class="quiet">–</span> : <Badge tone={cpk >= CPK_GOOD ? "ok" : cpk >= 1 ? "warn" : "bad"} title="How far the mean is from the nearer limit, in three deviations. 1.33 and more is good.">{cpk.toFixed(2)}</Badge>;
 
 function Names({ filter }: { filter: Asked }) {
-  const found = useResource(`measurements ${JSON.stringify(filter)}`, (signal) => call("GET /measurements", { query: { ...filter, limit: 1 } }, signal), 10_000);
+  const found = useGet(`measurements ${JSON.stringify(filter)}`, "GET /measurements", { query: { ...filter, limit: 1 } }, 10_000);
   return (
     <Loaded resource={found} rows={5}>
       {({ names, has_more_names, forgotten }) => (names.length === 0

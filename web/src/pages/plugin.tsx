@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { useAction } from "../api/action.ts";
 import { type Answer, call } from "../api/client.ts";
-import { refresh, useResource } from "../api/resource.ts";
+import { refresh, useGet } from "../api/resource.ts";
 import type { PluginsPlugin } from "../api/schema.ts";
 import { navigate } from "../router.ts";
 import { Button } from "../ui/button.tsx";
@@ -20,7 +20,7 @@ import { PluginState } from "./plugin-state.tsx";
 export const said = ({ notes }: Answer<"POST /plugins/{id}/approve">): void => notes.forEach((note) => toast(note));
 
 export default function PluginPage({ id }: { id: string }) {
-  const plugin = useResource(`plugins ${id}`, (signal) => call("GET /plugins/{id}", { path: { id } }, signal), 3000);
+  const plugin = useGet(`plugins ${id}`, "GET /plugins/{id}", { path: { id } }, 3000);
   const devices = useDevices();
   const nameOf = (device: string): string => devices.data.value?.devices.find((one) => one.id === device)?.name ?? device;
   const known = plugin.data.value;

@@ -1,8 +1,8 @@
 // Plugins of the server: what serves, and what each may do here.
 import { useSignal } from "@preact/signals";
 import { useAction } from "../api/action.ts";
-import { call, request, url } from "../api/client.ts";
-import { refresh, useResource } from "../api/resource.ts";
+import { request, url } from "../api/client.ts";
+import { refresh, useGet } from "../api/resource.ts";
 import type { PluginsNotes, PluginsPlugin } from "../api/schema.ts";
 import { isAtLeast } from "../api/session.ts";
 import { query, setQuery } from "../router.ts";
@@ -35,7 +35,7 @@ const COLUMNS: readonly Column<PluginsPlugin>[] = [
 ];
 
 export default function PluginsPage() {
-  const plugins = useResource("plugins", (signal) => call("GET /plugins", undefined, signal), 4000);
+  const plugins = useGet("plugins", "GET /plugins", undefined, 4000);
   const known = plugins.data.value;
   return (
     <main class="page">

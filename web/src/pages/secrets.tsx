@@ -1,7 +1,7 @@
 // Secrets of jobs: their names, who may use them, whether they can be read. Values are written here and shown nowhere.
 import { useSignal } from "@preact/signals";
 import { call } from "../api/client.ts";
-import { refresh, useResource } from "../api/resource.ts";
+import { refresh, useGet } from "../api/resource.ts";
 import type { SecretsSecret } from "../api/schema.ts";
 import { isAtLeast } from "../api/session.ts";
 import { envOf } from "../model/notices.ts";
@@ -32,7 +32,7 @@ const State = ({ state }: SecretsSecret) => {
 };
 
 export function Secrets() {
-  const secrets = useResource("secrets", (signal) => call("GET /secrets", undefined, signal), 10_000);
+  const secrets = useGet("secrets", "GET /secrets", undefined, 10_000);
   const nameOf = useNameOfUser();
   const removing = useSignal<SecretsSecret | undefined>(undefined);
   const mayWrite = isAtLeast("admin");

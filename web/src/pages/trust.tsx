@@ -1,7 +1,7 @@
 // Which CI runs are let in by their identity, and which branches are trusted with what others read.
 import { useSignal } from "@preact/signals";
 import { call } from "../api/client.ts";
-import { refresh, useResource } from "../api/resource.ts";
+import { refresh, useGet } from "../api/resource.ts";
 import type { AuthRule } from "../api/schema.ts";
 import { isAtLeast } from "../api/session.ts";
 import { query, setQuery } from "../router.ts";
@@ -17,7 +17,7 @@ import { TrustedRefs } from "./trusted-refs.tsx";
 import { useNameOfUser } from "./users.ts";
 
 export function Trust() {
-  const rules = useResource("trust", (signal) => call("GET /github/trust", undefined, signal), 10_000);
+  const rules = useGet("trust", "GET /github/trust", undefined, 10_000);
   const nameOf = useNameOfUser();
   const removing = useSignal<AuthRule | undefined>(undefined);
   const sheet = query.value.get("sheet");

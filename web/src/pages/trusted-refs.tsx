@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { useAction } from "../api/action.ts";
 import { call } from "../api/client.ts";
-import { useResource } from "../api/resource.ts";
+import { useGet } from "../api/resource.ts";
 import { isAtLeast } from "../api/session.ts";
 import { Button, Submit } from "../ui/button.tsx";
 import { Text } from "../ui/field.tsx";
@@ -10,7 +10,7 @@ import { Loaded, Trouble } from "../ui/states.tsx";
 import { toast } from "../ui/toast.tsx";
 
 export function TrustedRefs() {
-  const refs = useResource("trusted refs", (signal) => call("GET /jobs/trusted-refs", undefined, signal));
+  const refs = useGet("trusted refs", "GET /jobs/trusted-refs");
   return (
     <section aria-labelledby="trusted-refs">
       <div class="section-head">

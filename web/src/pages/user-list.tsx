@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { useAction } from "../api/action.ts";
 import { call } from "../api/client.ts";
-import { refresh, useResource } from "../api/resource.ts";
+import { refresh, useGet } from "../api/resource.ts";
 import type { AuthUser } from "../api/schema.ts";
 import { isAtLeast, session } from "../api/session.ts";
 import { query, setQuery } from "../router.ts";
@@ -24,7 +24,7 @@ const State = ({ user: { disabled, signed_in_at, has_password } }: { user: AuthU
   disabled ? <Badge tone="bad">Disabled</Badge> : signed_in_at ? <Badge tone="ok">Active</Badge> : has_password ? <Badge tone="quiet">Never signed in</Badge> : <Badge tone="warn" title="Give this user a sign-in code">Not signed in yet</Badge>;
 
 export function Users() {
-  const users = useResource("users list", (signal) => call("GET /users", undefined, signal), 5000);
+  const users = useGet("users list", "GET /users", undefined, 5000);
   const code = useSignal<MadeCode | undefined>(undefined);
   const removing = useSignal<AuthUser | undefined>(undefined);
   const coding = useAction(async ({ id, login }: AuthUser) => {

@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { useAction } from "../api/action.ts";
 import { Failure, call, request, url } from "../api/client.ts";
-import { refresh, useResource } from "../api/resource.ts";
+import { refresh, useGet } from "../api/resource.ts";
 import type { WaveformsSegment, WaveformsWaveform } from "../api/schema.ts";
 import { OUTPUTS, type Output, levelsOf, recordingOf } from "../model/waveform.ts";
 import { navigate } from "../router.ts";
@@ -33,7 +33,7 @@ export function WaveformMake({ onClose }: { onClose: () => void }) {
   const levels = useSignal<readonly number[]>([]);
   const file = useSignal("");
   const lane = useSignal("");
-  const captures = useResource("captures analog", (signal) => call("GET /captures", { query: { limit: 100 } }, signal));
+  const captures = useGet("captures analog", "GET /captures", { query: { limit: 100 } });
   const lanes = (captures.data.value?.captures ?? []).filter(({ status }) => status === "done").flatMap(({ id, name: called, kind, channels }) =>
     channels.filter(({ type }) => type === "analog").map((channel) => ({ value: `${id} ${channel.name}`, name: `${called ?? kind}: ${channel.label ?? channel.name}`, id, channel })));
   const from = lanes.find(({ value }) => value === lane.value) ?? lanes[0];

@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import { call, url } from "../api/client.ts";
-import { refresh, useResource } from "../api/resource.ts";
+import { refresh, useGet } from "../api/resource.ts";
 import type { WaveformsPreview, WaveformsWaveform } from "../api/schema.ts";
 import { OUTPUTS, type Output, PreviewSource, isOutput, summary } from "../model/waveform.ts";
 import { navigate, query, setQuery } from "../router.ts";
@@ -28,7 +28,7 @@ export function WaveformShown({ waveform }: { waveform: WaveformsWaveform }) {
   const given = query.value.get("output");
   const output: Output = isOutput(given) ? given : waveform.dac_path || (waveform.unit === "mA" ? "current_out" : "3v3");
   const mapping = query.value.get("levels") === "fit" ? "fit" : "faithful";
-  const preview = useResource(`preview ${waveform.id} ${output} ${mapping}`, (signal) => call("GET /bench/waveforms/{id}/preview", { path: { id: waveform.id }, query: { dac_path: output, mapping, points: POINTS } }, signal));
+  const preview = useGet(`preview ${waveform.id} ${output} ${mapping}`, "GET /bench/waveforms/{id}/preview", { path: { id: waveform.id }, query: { dac_path: output, mapping, points: POINTS } });
   const [playing, removing] = [useSignal(false), useSignal(false)];
   return (
     <section class="stack" aria-labelledby="waveform">

@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { useAction } from "../api/action.ts";
 import { call } from "../api/client.ts";
-import { refresh, useResource } from "../api/resource.ts";
+import { refresh, useGet } from "../api/resource.ts";
 import type { WebhooksDelivery, WebhooksNewRecord, WebhooksRecord } from "../api/schema.ts";
 import { jobsOf, shortUrl } from "../model/notices.ts";
 import { setQuery } from "../router.ts";
@@ -28,7 +28,7 @@ export function WebhookShown({ webhook, onSecret }: { webhook: WebhooksRecord; o
   const { id, url, name, ref, events, enabled, disabled_because, failing_since } = webhook;
   const asking = useSignal<"" | "rotate" | "remove" | "removed">("");
   // One that is being removed is not asked for its messages any more.
-  const deliveries = useResource(`webhooks deliveries ${id}`, (signal) => call("GET /webhooks/{id}/deliveries", { path: { id } }, signal), asking.value.startsWith("remove") ? 0 : 2000);
+  const deliveries = useGet(`webhooks deliveries ${id}`, "GET /webhooks/{id}/deliveries", { path: { id } }, asking.value.startsWith("remove") ? 0 : 2000);
   const close = (): void => {
     if (asking.peek() !== "removed") asking.value = "";
   };

@@ -1,7 +1,6 @@
 // Webhooks: the list beside the one that is looked at.
 import { useSignal } from "@preact/signals";
-import { call } from "../api/client.ts";
-import { useResource } from "../api/resource.ts";
+import { useGet } from "../api/resource.ts";
 import type { WebhooksNewRecord, WebhooksRecord } from "../api/schema.ts";
 import { isAtLeast } from "../api/session.ts";
 import { shortUrl } from "../model/notices.ts";
@@ -20,7 +19,7 @@ export const WebhookState = ({ webhook: { enabled, disabled_because, failures } 
 };
 
 export function Webhooks() {
-  const webhooks = useResource("webhooks list", (signal) => call("GET /webhooks", undefined, signal), 5000);
+  const webhooks = useGet("webhooks list", "GET /webhooks", undefined, 5000);
   const made = useSignal<WebhooksNewRecord | undefined>(undefined);
   const sheet = query.value.get("sheet");
   const asked = query.value.get("webhook");

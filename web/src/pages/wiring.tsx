@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { useAction } from "../api/action.ts";
 import { call } from "../api/client.ts";
-import { refresh, useResource } from "../api/resource.ts";
+import { refresh, useGet } from "../api/resource.ts";
 import type { DevicesDevice, DevicesWiring } from "../api/schema.ts";
 import { isAtLeast } from "../api/session.ts";
 import { type Profile, isSame, rewired, usesOf, wired } from "../model/wiring.ts";
@@ -16,7 +16,7 @@ import { WiringChannels } from "./wiring-channels.tsx";
 import { WiringTarget } from "./wiring-target.tsx";
 
 export function WiringTab({ device }: { device: DevicesDevice }) {
-  const wiring = useResource(`wiring ${device.id}`, (signal) => call("GET /bench/devices/{id}/wiring/profile", { path: { id: device.id } }, signal));
+  const wiring = useGet(`wiring ${device.id}`, "GET /bench/devices/{id}/wiring/profile", { path: { id: device.id } });
   return <Loaded resource={wiring} rows={8}>{(known) => <WiringForm device={device} known={known} onSaved={() => wiring.reload()} />}</Loaded>;
 }
 

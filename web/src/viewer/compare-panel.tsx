@@ -1,8 +1,7 @@
 // A good capture laid over this one, and the first edges that differ, as the server judges them.
 import { useSignal } from "@preact/signals";
 import { useAsked } from "../api/asked.ts";
-import { call } from "../api/client.ts";
-import { useResource } from "../api/resource.ts";
+import { useGet } from "../api/resource.ts";
 import { Button } from "../ui/button.tsx";
 import { Choice, Field } from "../ui/field.tsx";
 import { Trouble } from "../ui/states.tsx";
@@ -45,7 +44,7 @@ export function ComparePanel({ viewer }: { viewer: Viewer }) {
 
 /** Captures with a lane in common, the newest first. */
 function Pick({ viewer }: { viewer: Viewer }) {
-  const captures = useResource("captures to compare with", (signal) => call("GET /captures", { query: { limit: 100 } }, signal));
+  const captures = useGet("captures to compare with", "GET /captures", { query: { limit: 100 } });
   const list = captures.data.value?.captures;
   if (!list) return captures.failure.value ? <Trouble failure={captures.failure.value} again={() => void captures.reload()} /> : <p class="small">Reading what captures there are…</p>;
   const fits = list.filter(({ id, status, channels }) => id !== viewer.capture && status === "done" && channels.some(({ name }) => viewer.laneOf(name) !== undefined));

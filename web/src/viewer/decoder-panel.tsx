@@ -1,12 +1,11 @@
 // The decoders of a capture: which ones there are, how one is added.
 import { useSignal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
-import { useResource } from "../api/resource.ts";
+import { useGet, useResource } from "../api/resource.ts";
 import { Button, Submit } from "../ui/button.tsx";
 import { Choice, Field } from "../ui/field.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { count } from "../ui/time.ts";
-import { call } from "../api/client.ts";
 import { settingOf } from "../model/option.ts";
 import { Trouble } from "../ui/states.tsx";
 import { type Decoder, type Described, SIGROK, allDecoders, describe, isSigrok } from "./decoders.ts";
@@ -60,7 +59,7 @@ const STACK_MAX = 8;
 
 /** Decoders of sigrok on top of each other: the lowest one reads the channels, the highest one says what is shown. */
 function Stack({ stack, onChange }: { stack: readonly string[]; onChange: (stack: readonly string[]) => void }) {
-  const all = useResource("decoders of sigrok", (signal) => call("GET /decoders", { query: SIGROK }, signal));
+  const all = useGet("decoders of sigrok", "GET /decoders", { query: SIGROK });
   if (!all.data.value) return all.failure.value ? <Trouble failure={all.failure.value} again={() => void all.reload()} /> : <p class="small">Reading what sigrok has…</p>;
   const options = all.data.value.decoders.map(({ id, name }) => ({ value: id, name: `${id}: ${name}` }));
   return <>{[...stack, ""].slice(0, STACK_MAX).map((id, i) => <Choice key={i} label={i === 0 ? "Decoder" : "On top of it"} value={id} onChange={(next) => onChange([...stack.slice(0, i), ...(next === "" ? [] : [next])])} options={[{ value: "", name: i === 0 ? "Choose" : "None" }, ...options]} />)}</>;
