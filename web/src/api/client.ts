@@ -7,7 +7,9 @@ export type Endpoint = keyof Operations;
 export type Answer<E extends Endpoint> = Operations[E]["answer"];
 
 /** Members that an endpoint has none of are left out. */
-export type Given<E extends Endpoint> = Optional<"path", Operations[E]["path"]> & Optional<"query", Operations[E]["query"]> & Optional<"body", Operations[E]["body"]>;
+export type Given<E extends Endpoint> = Optional<"path", Operations[E]["path"]> & Optional<"query", Sent<Operations[E]["query"]>> & Optional<"body", Sent<Operations[E]["body"]>>;
+/** What is undefined is not sent. */
+type Sent<T> = T extends readonly unknown[] ? T : T extends object ? { [K in keyof T]: Record<string, never> extends Pick<T, K> ? Sent<T[K]> | undefined : Sent<T[K]> } : T;
 type Optional<Name extends string, T> = [T] extends [undefined]
   ? unknown
   : Record<string, never> extends T
@@ -61,9 +63,9 @@ export async function call<E extends Endpoint>(endpoint: E, given?: Given<E>, si
   const { path, query, body } = (given ?? {}) as { path?: object; query?: object; body?: unknown };
   const response = await request(url(endpoint, path, query), {
     method: endpoint.slice(0, endpoint.indexOf(" ")),
-    headers: { accept: "application/json", ...(body === undefined ? {} : { "content-type": "application/json" }) },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    ...(signal ? { signal } : {}),
+    headers: { accept: "application/json", ...(body !== undefined && { "content-type": "application/json" }) },
+    body: JSON.stringify(body) ?? null,
+    signal: signal ?? null,
   });
   const text = await response.text();
   return (text === "" ? undefined : JSON.parse(text)) as Answer<E>;

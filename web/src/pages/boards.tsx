@@ -9,14 +9,13 @@ import { useUpload } from "../api/upload.ts";
 import { navigate, query, setQuery } from "../router.ts";
 import { Button } from "../ui/button.tsx";
 import { ConfirmByName } from "../ui/confirm.tsx";
-import { Drop } from "../ui/drop.tsx";
+import { FileDrop } from "../ui/drop.tsx";
 import { Choice, Field } from "../ui/field.tsx";
 import { Head } from "../ui/head.tsx";
-import { Progress } from "../ui/progress.tsx";
+import { Sent } from "../ui/progress.tsx";
 import { FormSheet } from "../ui/sheet.tsx";
 import { Empty, Loaded } from "../ui/states.tsx";
 import { More } from "../ui/table.tsx";
-import { bytes } from "../ui/time.ts";
 import { toast } from "../ui/toast.tsx";
 import { Ago } from "../ui/when.tsx";
 import { BoardRun } from "./board-run.tsx";
@@ -126,10 +125,8 @@ function BoardSheet({ project, onSent, onClose }: { project: EmiProject; onSent:
   });
   return (
     <FormSheet title={`Send a board to ${project.name}`} submit="Send and analyse" action={running} disabled={!file.value} onClose={onClose}>
-      <Drop label="Choose a board" accept=".kicad_pcb,.zip" onFiles={([first]) => first && (file.value = first)}>
-        <p class="small">{file.value ? <><b>{file.value.name}</b>, {bytes(file.value.size)}</> : "or drop it here: .kicad_pcb, a zip of a KiCad project, or a zip of Gerbers with nets"}</p>
-      </Drop>
-      {sending.share.value !== undefined && <Progress label="Sent to the server" share={sending.share.value} />}
+      <FileDrop label="Choose a board" accept=".kicad_pcb,.zip" of={file}>.kicad_pcb, a zip of a KiCad project, or a zip of Gerbers with nets</FileDrop>
+      <Sent by={sending} />
     </FormSheet>
   );
 }

@@ -8,7 +8,7 @@ import { useUpload } from "../api/upload.ts";
 import { navigate } from "../router.ts";
 import { Drop } from "../ui/drop.tsx";
 import { Field } from "../ui/field.tsx";
-import { Progress } from "../ui/progress.tsx";
+import { Sent } from "../ui/progress.tsx";
 import { FormSheet } from "../ui/sheet.tsx";
 import { bytes } from "../ui/time.ts";
 import { toast } from "../ui/toast.tsx";
@@ -37,7 +37,7 @@ export function ImportSheet({ device, onClose }: { device: string | undefined; o
       </Drop>
       <Field label="Name" of={name} maxLength={128} wrong={wrong["name"]} />
       <Field label="Sample rate" unit="Hz" type="number" min={1} of={rate} hint="Only for files that do not have it." wrong={wrong["rate"]} />
-      {sending.share.value !== undefined && <Progress label="Sent" share={sending.share.value} />}
+      <Sent by={sending} />
     </FormSheet>
   );
 }

@@ -36,7 +36,7 @@ export const fastest = ({ channels }: Pick<CapturesCapture, "channels">) =>
 
 export function CaptureList({ device }: { device?: DevicesDevice | undefined }) {
   const captures = usePages(`captures ${device?.id}`, async (cursor, signal) => {
-    const { captures: rows, next_cursor: next } = await call("GET /captures", { query: { ...(device ? { device_id: device.id } : {}), ...(cursor ? { cursor } : {}) } }, signal);
+    const { captures: rows, next_cursor: next } = await call("GET /captures", { query: { device_id: device?.id, cursor } }, signal);
     return { rows, next };
   }, 3000);
   const devices = useDevices();

@@ -7,12 +7,11 @@ import type { DevicesDevice, DevicesFlash } from "../api/schema.ts";
 import { useUpload } from "../api/upload.ts";
 import { query, setQuery } from "../router.ts";
 import { Submit } from "../ui/button.tsx";
-import { Drop } from "../ui/drop.tsx";
+import { FileDrop } from "../ui/drop.tsx";
 import { Check, Field } from "../ui/field.tsx";
-import { Progress } from "../ui/progress.tsx";
+import { Sent } from "../ui/progress.tsx";
 import { Trouble } from "../ui/states.tsx";
 import { Tabs } from "../ui/tabs.tsx";
-import { bytes } from "../ui/time.ts";
 import { obstacle } from "./device-state.tsx";
 import { BuildFile, type Chosen, idOf } from "./flash-build.tsx";
 import { FirmwareInfo } from "./flash-file.tsx";
@@ -61,9 +60,7 @@ export function FlashForm({ device, busy, onBegun }: { device: DevicesDevice; bu
         <Tabs label="Where the firmware comes from" tabs={SOURCES} current={source} onChoose={(id) => setQuery({ from: id === "file" ? undefined : id })} />
         {source === "file" ? (
           <>
-            <Drop label="Choose firmware" onFiles={([first]) => first && (file.value = first)}>
-              <p class="small">{file.value ? <><b>{file.value.name}</b>, {bytes(file.value.size)}</> : "or drop it here: ELF, Intel HEX, UF2 or plain bytes"}</p>
-            </Drop>
+            <FileDrop label="Choose firmware" of={file}>ELF, Intel HEX, UF2 or plain bytes</FileDrop>
             {file.value && <FirmwareInfo key={`${file.value.name} ${file.value.lastModified}`} file={file.value} target={target.value.trim() || wired} />}
           </>
         ) : <BuildFile device={device.id} chosen={chosen.value} onChoose={(one) => (chosen.value = one)} />}
@@ -79,7 +76,7 @@ export function FlashForm({ device, busy, onBegun }: { device: DevicesDevice; bu
             <Check label="Flash even if the chip is another one" of={force} />
           </div>
         </details>
-        {sending.share.value !== undefined && <Progress label="Sent to the server" share={sending.share.value} />}
+        <Sent by={sending} />
         <Trouble failure={flashing.failure.value} />
         <div class="sheet-end">
           {(held ?? (busy ? "A flash is under way." : undefined)) && <p class="small grow">{held ?? "A flash is under way."}</p>}

@@ -12,14 +12,14 @@ import { Here } from "../job/here.tsx";
 import { TEMPLATES } from "../job/templates.ts";
 import { navigate, query, setQuery } from "../router.ts";
 import { Button } from "../ui/button.tsx";
-import { Drop } from "../ui/drop.tsx";
+import { FileDrop } from "../ui/drop.tsx";
 import { Field } from "../ui/field.tsx";
 import { Head } from "../ui/head.tsx";
 import { Icon } from "../ui/icon.tsx";
-import { Progress } from "../ui/progress.tsx";
+import { Sent } from "../ui/progress.tsx";
 import { Trouble } from "../ui/states.tsx";
 import { Tabs } from "../ui/tabs.tsx";
-import { bytes, several } from "../ui/time.ts";
+import { several } from "../ui/time.ts";
 
 /** What was written and not submitted stays in this browser. */
 const DRAFT = "hostd-pipeline";
@@ -64,7 +64,7 @@ function Written() {
   const about = useAbout();
   const { ref } = about.given();
   const { data: found, failure: wrong } = useAsked(
-    (signal) => (text.value.trim() === "" ? undefined : call("POST /jobs/check", { body: { definition: text.value, ...(ref ? { ref } : {}) } }, signal)),
+    (signal) => (text.value.trim() === "" ? undefined : call("POST /jobs/check", { body: { definition: text.value, ref } }, signal)),
     [text.value, ref],
     TYPING_MS,
   );
@@ -134,12 +134,10 @@ function WithSources() {
       event.preventDefault();
       void submitting.run();
     }}>
-      <Drop label="Choose an archive" accept=".tar.gz,.tgz,.zip" onFiles={([first]) => (file.value = first ?? file.value)}>
-        <p class="small">{file.value ? `${file.value.name}, ${bytes(file.value.size)}` : "or drop it here: the sources with the pipeline among them, as .tar.gz or .zip"}</p>
-      </Drop>
+      <FileDrop label="Choose an archive" accept=".tar.gz,.tgz,.zip" of={file}>the sources with the pipeline among them, as .tar.gz or .zip</FileDrop>
       <Field label="Path of the pipeline in it" of={path} required wrong={failure?.fields["ci_yaml"]} />
       {about.fields(failure?.fields ?? {}, false)}
-      {sending.share.value !== undefined && <Progress label="Sent" share={sending.share.value} />}
+      <Sent by={sending} />
       <Trouble failure={failure} />
       <p class="small">From a checkout, <code>hostd submit {USUAL_PATH} --wait</code> does the same and leaves out what git ignores.</p>
       <div><Button type="submit" kind="main" label="Submit" busy={submitting.busy.value} disabled={!file.value} /></div>

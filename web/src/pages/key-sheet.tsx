@@ -15,7 +15,7 @@ export function KeySheet({ changed, onMade, onClose }: { changed?: AuthKey; onMa
   const saving = useAction(async () => {
     const body = { name: name.value.trim(), scopes: [...scopes.value] };
     if (changed) await call("PATCH /keys/{kid}", { path: { kid: changed.kid }, body });
-    else onMade!(await call("POST /keys", { body: { ...body, ...(life.value ? { ttl_seconds: Number(life.value) } : {}) } }));
+    else onMade!(await call("POST /keys", { body: { ...body, ttl_seconds: Number(life.value) || undefined } }));
     refresh("keys");
   });
   const turn = (scope: Scope): void => {

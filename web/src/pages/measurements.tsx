@@ -1,7 +1,6 @@
 // What jobs measured: for each name how the values are spread between their limits, and how they change.
 import type { Signal } from "@preact/signals";
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
 import { call } from "../api/client.ts";
 import { usePages } from "../api/pages.ts";
 import { useGet } from "../api/resource.ts";
@@ -15,6 +14,7 @@ import { Search } from "../ui/search.tsx";
 import { Empty, Loaded } from "../ui/states.tsx";
 import { type Column, More, Table } from "../ui/table.tsx";
 import { count, several } from "../ui/time.ts";
+import { useWidth } from "../ui/use-width.ts";
 import { Ago } from "../ui/when.tsx";
 
 const HEIGHT = 220;
@@ -95,7 +95,7 @@ const VALUES: readonly Column<JobsMeasurement>[] = [
 function OneName({ filter }: { filter: Asked }) {
   const summary = useSignal<JobsMeasurementSummary | undefined>(undefined);
   const values = usePages(`values ${JSON.stringify(filter)}`, async (cursor, signal) => {
-    const { measurements, names, next_cursor: next } = await call("GET /measurements", { query: { ...filter, limit: 200, ...(cursor ? { cursor } : {}) } }, signal);
+    const { measurements, names, next_cursor: next } = await call("GET /measurements", { query: { ...filter, limit: 200, cursor } }, signal);
     if (!cursor) summary.value = names[0];
     // Pages are told apart by ids, which measurements have none of.
     return { rows: measurements.map((one) => ({ ...one, id: `${one.job} ${one.run} ${one.attempt} ${one.step}` })), next };
@@ -135,21 +135,15 @@ function Summary({ of }: { of: Signal<JobsMeasurementSummary | undefined> }) {
 
 /** The values that are listed below, oldest on the left; one opens its job. */
 function Trend({ values }: { values: readonly JobsMeasurement[] }) {
-  const box = useRef<HTMLDivElement>(null);
-  const width = useSignal(800);
-  useEffect(() => {
-    const observer = new ResizeObserver(([entry]) => (width.value = entry!.contentRect.width));
-    observer.observe(box.current!);
-    return () => observer.disconnect();
-  }, []);
-  const { points, low, high, marks } = drawing(values.map((of) => ({ at: Date.parse(of.at), value: of.value, low: of.low, high: of.high, of })), Math.max(100, width.value - LEFT - 8), HEIGHT);
+  const [box, width] = useWidth<HTMLDivElement>(800);
+  const { points, low, high, marks } = drawing(values.map((of) => ({ at: Date.parse(of.at), value: of.value, low: of.low, high: of.high, of })), Math.max(100, width - LEFT - 8), HEIGHT);
   const unit = values[0]!.unit;
   const outside = values.filter(({ is_within }) => !is_within).length;
   return (
     <div class="trend" ref={box}>
       <svg width="100%" height={HEIGHT + 8} role="img" aria-label={`${several(values.length, "value")}, oldest on the left; ${outside} outside their limits. The table below has them.`}>
         <g transform={`translate(${LEFT} 4)`}>
-          {marks.map(({ y, value }) => <g key={value}><line class="grid" x1="0" x2={width.value - LEFT} y1={y} y2={y} /><text x="-8" y={y + 4} text-anchor="end">{quantity(value, unit)}</text></g>)}
+          {marks.map(({ y, value }) => <g key={value}><line class="grid" x1="0" x2={width - LEFT} y1={y} y2={y} /><text x="-8" y={y + 4} text-anchor="end">{quantity(value, unit)}</text></g>)}
           {[...low, ...high].map(({ x, to, y }, i) => <line key={i} class="limit" x1={x} x2={to} y1={y} y2={y} />)}
           <polyline points={points.map(({ x, y }) => `${x},${y}`).join(" ")} />
           {points.map(({ x, y, of: { of } }, i) => (

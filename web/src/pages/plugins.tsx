@@ -8,14 +8,14 @@ import { isAtLeast } from "../api/session.ts";
 import { query, setQuery } from "../router.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
-import { Drop } from "../ui/drop.tsx";
+import { FileDrop } from "../ui/drop.tsx";
 import { Head } from "../ui/head.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Filter, passes } from "../ui/search.tsx";
 import { FormSheet } from "../ui/sheet.tsx";
 import { Empty, Loaded } from "../ui/states.tsx";
 import { type Column, Table } from "../ui/table.tsx";
-import { bytes, several } from "../ui/time.ts";
+import { several } from "../ui/time.ts";
 import { toast } from "../ui/toast.tsx";
 import { PluginState, ownGrant } from "./plugin-state.tsx";
 
@@ -69,9 +69,7 @@ function InstallSheet({ onClose }: { onClose: () => void }) {
   return (
     <FormSheet title="Install a plugin" submit="Install" action={installing} disabled={!file.value} onClose={onClose}>
       <p>Operators of the server install plugins. An installed plugin does nothing before an administrator has allowed it.</p>
-      <Drop label="Choose a package" accept=".tar" onFiles={([first]) => first && (file.value = first)}>
-        <p class="small">{file.value ? <><b>{file.value.name}</b>, {bytes(file.value.size)}</> : <>or drop it here: a .tar that <code>hostd plugin pack</code> made</>}</p>
-      </Drop>
+      <FileDrop label="Choose a package" accept=".tar" of={file}>a .tar that <code>hostd plugin pack</code> made</FileDrop>
     </FormSheet>
   );
 }

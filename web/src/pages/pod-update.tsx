@@ -10,13 +10,12 @@ import { useUpload } from "../api/upload.ts";
 import { isUpdating, updateSteps } from "../model/flash.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
-import { Drop } from "../ui/drop.tsx";
+import { FileDrop } from "../ui/drop.tsx";
 import { Field } from "../ui/field.tsx";
-import { Progress } from "../ui/progress.tsx";
+import { Progress, Sent } from "../ui/progress.tsx";
 import { FormSheet } from "../ui/sheet.tsx";
 import { Loaded, Trouble } from "../ui/states.tsx";
 import { Steps } from "../ui/steps.tsx";
-import { bytes } from "../ui/time.ts";
 import { Ago } from "../ui/when.tsx";
 import { obstacle } from "./device-state.tsx";
 
@@ -92,12 +91,10 @@ function UpdateSheet({ device, onBegun, onClose }: { device: DevicesDevice; onBe
   return (
     <FormSheet title={`Update the pod ${device.name}`} submit="Update" action={updating} disabled={!file.value} onClose={onClose}>
       <p>While it is updated, the device takes no captures and no flashes. It restarts at the end.</p>
-      <Drop label="Choose an image" onFiles={([first]) => first && (file.value = first)}>
-        <p class="small">{file.value ? <><b>{file.value.name}</b>, {bytes(file.value.size)}</> : "or drop it here: the pod's image, at most 8 MiB"}</p>
-      </Drop>
+      <FileDrop label="Choose an image" of={file}>the pod's image, at most 8 MiB</FileDrop>
       <Field label="Version" of={version} maxLength={64} placeholder="3.10.0" hint="What the pod must say after the update; empty: anything." wrong={wrong["version"]} />
       <Field label="Signature" of={signature} maxLength={172} hint="Only for pods that want one: base64url of 128 bytes." wrong={wrong["signature"]} />
-      {sending.share.value !== undefined && <Progress label="Sent to the server" share={sending.share.value} />}
+      <Sent by={sending} />
     </FormSheet>
   );
 }

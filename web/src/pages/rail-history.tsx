@@ -1,11 +1,12 @@
 // Voltage and current of the rails in the last hour.
 import { useSignal } from "@preact/signals";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { call } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import type { DevicesDevice } from "../api/schema.ts";
 import { HOUR_MS, NOTHING, type Readings, appended, line, nearest, summary, times } from "../model/rails.ts";
 import { Loaded } from "../ui/states.tsx";
+import { useWidth } from "../ui/use-width.ts";
 
 const NAMES: Readonly<Record<number, string>> = { 1: "Internal 5 V", 2: "External supply" };
 /** Heights of the two drawings, what is between them, and the times below. */
@@ -46,19 +47,13 @@ const milliamperes = (ua: number): string => `${(ua / 1000).toFixed(1)} mA`;
 const clock = (ms: number, length: 5 | 8): string => new Date(ms).toTimeString().slice(0, length);
 
 function Rail({ name, readings, intervalMs }: { name: string; readings: Readings; intervalMs: number }) {
-  const box = useRef<HTMLDivElement>(null);
-  const width = useSignal(640);
+  const [box, width] = useWidth<HTMLDivElement>(640);
   /** The moment that is looked at; undefined: the newest. */
   const moment = useSignal<number | undefined>(undefined);
-  useEffect(() => {
-    const observer = new ResizeObserver(([entry]) => (width.value = entry!.contentRect.width));
-    observer.observe(box.current!);
-    return () => observer.disconnect();
-  }, []);
   const { at, mv, ua } = readings;
   const last = at.length - 1;
   const to = at[last]!;
-  const inner = Math.max(80, width.value - LEFT - 8);
+  const inner = Math.max(80, width - LEFT - 8);
   const scope = { from: to - HOUR_MS, to, width: inner, intervalMs };
   const upper = line(at, mv.map((one) => one / 1000), { ...scope, height: VOLTS });
   const lower = line(at, ua.map((one) => one / 1000), { ...scope, height: AMPS });

@@ -11,7 +11,7 @@ const SHORTEST = 10;
 export function PasswordSheet({ onClose }: { onClose: () => void }) {
   const [old, fresh] = [useSignal(""), useSignal("")];
   const setting = useAction(async () => {
-    await call("PUT /auth/password", { body: { new: fresh.value, ...(old.value ? { old: old.value } : {}) } });
+    await call("PUT /auth/password", { body: { new: fresh.value, old: old.value || undefined } });
     toast("The password is set. Your other sessions have ended");
   });
   const wrong = setting.failure.value?.fields ?? {};

@@ -1,6 +1,8 @@
 // A place for files: dropped, or chosen with a button.
+import type { Signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
+import { bytes } from "./time.ts";
 
 export function Drop({ label, accept, onFiles, children }: {
   label: string;
@@ -29,3 +31,10 @@ export function Drop({ label, accept, onFiles, children }: {
     </div>
   );
 }
+
+/** A place for one file, with its name and size once it is there; `children` say what it may be. */
+export const FileDrop = ({ of, children, ...more }: { label: string; accept?: string; of: Signal<File | undefined>; children: ComponentChildren }) => (
+  <Drop {...more} onFiles={([first]) => first && (of.value = first)}>
+    <p class="small">{of.value ? <><b>{of.value.name}</b>, {bytes(of.value.size)}</> : <>or drop it here: {children}</>}</p>
+  </Drop>
+);

@@ -37,7 +37,7 @@ export class Lookups {
 
   /** Places that a query finds; `skip` goes on behind those that are known. */
   async search(q: string, skip: number, limit: number, signal: AbortSignal): Promise<Found> {
-    const found = await call("GET /capture/{id}/search", { path: { id: this.#id }, query: { q, limit, ...(skip ? { skip } : {}) } }, signal);
+    const found = await call("GET /capture/{id}/search", { path: { id: this.#id }, query: { q, limit, skip: skip || undefined } }, signal);
     const step = this.#rate / found.sample_rate_hz;
     return step === 1 ? found : { ...found, results: found.results.map((one) => ({ ...one, from: one.from * step, to: one.to * step })) };
   }
