@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::export::{Asked, file_name, refusal};
+use crate::linked::LINK_CHARS_MAX;
 use crate::{capture, linked};
 
 /// How long an address is good for when the caller does not say, in seconds.
@@ -86,6 +87,10 @@ fn handle(request: &Request) -> Result<Response, ApiError> {
     let (id, format) = (capture::id(request), file.format);
     let link = recordings::make_link(id, format, &file.into(), ttl_seconds);
     let link = link.map_err(|error| refusal(error, id))?;
+    if link.token.len() > LINK_CHARS_MAX {
+        let rule = "must be shorter: an address has no room for all of them";
+        return Err(ApiError::field("channels", rule));
+    }
     let record = Record::of(&link, id, &file_name(id, format));
     Ok(Response::json(200, &record))
 }

@@ -6,8 +6,8 @@ use guest::{ApiError, Openapi, Refusal, Request, Response, Route, Shape, members
 use crate::capture;
 use crate::export::{self, FORMATS};
 
-/// Longest link, in characters: more than any has, and what a query has room for.
-const LINK_CHARS_MAX: usize = 8000;
+/// Longest link, in characters, for which a query has room.
+pub(crate) const LINK_CHARS_MAX: usize = 6000;
 
 /// Pages of every origin may read what the address opens: it shows all the right that it takes, and no cookie counts.
 const ANY_ORIGIN: (&str, &str) = ("access-control-allow-origin", "*");
