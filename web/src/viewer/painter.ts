@@ -195,15 +195,31 @@ export class Painter {
     for (const { top, height } of [{ top: 0, height: RULER }, ...all]) this.#pixels.rect(0, (top + height) * r - 1, this.#width, 1, grid);
   }
 
+  /** Where a sample is, in pixels of the canvas. */
+  #x(sample: number): number {
+    return toX(this.#viewer.view.peek(), sample, this.#width);
+  }
+
   #xOf(seconds: number): number {
-    return Math.round(toX(this.#viewer.view.peek(), seconds * this.#viewer.source.rate + this.#viewer.zero, this.#width));
+    return Math.round(this.#x(seconds * this.#viewer.source.rate + this.#viewer.zero));
+  }
+
+  #fill(c: CanvasRenderingContext2D, colour: string, x: number, y: number, width: number, height: number, alpha = 1): void {
+    c.fillStyle = colour;
+    c.globalAlpha = alpha;
+    c.fillRect(x, y, width, height);
+    c.globalAlpha = 1;
+  }
+
+  #write(c: CanvasRenderingContext2D, colour: string, text: string, x: number, y: number): void {
+    c.fillStyle = colour;
+    c.fillText(text, x, y);
   }
 
   #writeTicks({ marks }: Ticks): void {
     const c = this.#waves;
     c.font = this.#font(11);
-    c.fillStyle = this.#colours.quiet;
-    for (const { seconds, text } of marks) c.fillText(text, this.#xOf(seconds) + 4 * this.#ratio, 20 * this.#ratio);
+    for (const { seconds, text } of marks) this.#write(c, this.#colours.quiet, text, this.#xOf(seconds) + 4 * this.#ratio, 20 * this.#ratio);
   }
 
   #drawAnalog(lane: number, place: Place, ink: Ink): void {
@@ -226,12 +242,8 @@ export class Painter {
     if (Number.isNaN(low)) return;
     for (const [value, y] of [[high, top + 11], [low, top + height - 11]] as const) {
       const text = `${Number(value.toPrecision(3))} ${unit}`.replace("-", "−");
-      c.fillStyle = this.#colours.back;
-      c.globalAlpha = 0.8;
-      c.fillRect(2 * r, (y - 7) * r, c.measureText(text).width + 4 * r, 14 * r);
-      c.globalAlpha = 1;
-      c.fillStyle = this.#colours.quiet;
-      c.fillText(text, 4 * r, y * r);
+      this.#fill(c, this.#colours.back, 2 * r, (y - 7) * r, c.measureText(text).width + 4 * r, 14 * r, 0.8);
+      this.#write(c, this.#colours.quiet, text, 4 * r, y * r);
     }
   }
 
@@ -274,16 +286,13 @@ export class Painter {
       if (room < 1) continue;
       const words = count > 1 || index < 0 ? `${count}×` : fitting(annotations.said(index).text, room);
       if (words === "" || room < words.length) continue;
-      c.fillStyle = count > 1 ? this.#colours.text : this.#colours.back;
-      c.fillText(words, x + width / 2, (top + height / 2) * r + 0.5);
+      this.#write(c, count > 1 ? this.#colours.text : this.#colours.back, words, x + width / 2, (top + height / 2) * r + 0.5);
     }
     c.textAlign = "start";
   }
 
   #drawOver(): void {
     const c = this.#over;
-    const r = this.#ratio;
-    const view = this.#viewer.view.peek();
     c.clearRect(0, 0, this.#width, this.#height);
     c.textBaseline = "middle";
     c.font = this.#font(11, 500);
@@ -292,49 +301,37 @@ export class Painter {
     this.#drawTrigger(c);
     this.#drawMarkers(c);
     const { a, b } = this.#viewer.cursors.peek();
-    const at = { a: a === undefined ? NaN : toX(view, a, this.#width), b: b === undefined ? NaN : toX(view, b, this.#width) };
-    if (a !== undefined && b !== undefined) {
-      c.fillStyle = this.#colours.cursor;
-      c.globalAlpha = 0.09;
-      c.fillRect(Math.min(at.a, at.b), RULER * r, Math.abs(at.b - at.a), this.#height);
-      c.globalAlpha = 1;
-    }
-    for (const name of ["a", "b"] as const) if (at[name] >= -8 && at[name] <= this.#width + 8) this.#drawCursor(c, name.toUpperCase(), at[name]);
+    const [first, second] = [a, b].map((sample) => this.#x(sample ?? NaN)) as [number, number];
+    // Where one of them is missing, its place is no number and nothing is filled.
+    this.#fill(c, this.#colours.cursor, first, RULER * this.#ratio, second - first, this.#height, 0.09);
+    for (const [name, x] of [["A", first], ["B", second]] as const) if (x >= -8 && x <= this.#width + 8) this.#drawCursor(c, name, x);
     this.#drawHover(c);
   }
 
   /** What a search has found: bands, of which those too narrow to be seen get a pixel. */
   #drawPlaces(c: CanvasRenderingContext2D): void {
-    const view = this.#viewer.view.peek();
-    c.fillStyle = this.#colours.cursor;
-    c.globalAlpha = 0.25;
     let behind = -1;
     for (const { from, to } of this.#viewer.places.peek()) {
-      const [x, end] = [toX(view, from, this.#width), toX(view, to, this.#width)];
+      const [x, end] = [this.#x(from), this.#x(to)];
       if (end < 0 || x > this.#width || end < behind) continue;
       const left = Math.max(x, behind);
       behind = Math.max(end, left + this.#ratio);
-      c.fillRect(left, RULER * this.#ratio, behind - left, this.#height);
+      this.#fill(c, this.#colours.cursor, left, RULER * this.#ratio, behind - left, this.#height, 0.25);
     }
-    c.globalAlpha = 1;
   }
 
   /** Where rules were judged: a frame around the lane, red where one does not hold. */
   #drawJudged(c: CanvasRenderingContext2D): void {
     const r = this.#ratio;
-    const view = this.#viewer.view.peek();
     const { lanes } = places(this.#viewer);
-    const all = this.#viewer.judged.peek();
     const end = lanes.at(-1);
-    for (const { from, to, lane, isGood } of all) {
-      const [x, behind] = [toX(view, from, this.#width), toX(view, to, this.#width)];
+    for (const { from, to, lane, isGood } of this.#viewer.judged.peek()) {
+      const [x, behind] = [this.#x(from), this.#x(to)];
       if (behind < 0 || x > this.#width || !end) continue;
       const { top, height } = (lane === undefined ? undefined : lanes[lane]) ?? { top: RULER, height: end.top + end.height - RULER };
       const [left, wide] = [Math.max(-2 * r, x), Math.max(2 * r, Math.min(behind, this.#width + 2 * r) - Math.max(-2 * r, x))];
-      c.fillStyle = c.strokeStyle = isGood ? this.#colours.good : this.#colours.bad;
-      c.globalAlpha = 0.18;
-      c.fillRect(left, (top + 1) * r, wide, (height - 2) * r);
-      c.globalAlpha = 1;
+      const colour = (c.strokeStyle = isGood ? this.#colours.good : this.#colours.bad);
+      this.#fill(c, colour, left, (top + 1) * r, wide, (height - 2) * r, 0.18);
       c.lineWidth = Math.max(1, Math.round(r));
       c.strokeRect(left, (top + 2) * r, wide, (height - 4) * r);
     }
@@ -345,12 +342,9 @@ export class Painter {
   #drawTrigger(c: CanvasRenderingContext2D): void {
     if (this.#viewer.trigger.peek() === undefined) return;
     const r = this.#ratio;
-    const x = Math.round(toX(this.#viewer.view.peek(), this.#viewer.zero, this.#width));
+    const x = Math.round(this.#x(this.#viewer.zero));
     if (x < -8 * r || x > this.#width + 8 * r) return;
-    c.fillStyle = this.#colours.text;
-    c.globalAlpha = 0.7;
-    for (let y = RULER * r; y < this.#height; y += 8 * r) c.fillRect(x, y, Math.max(1, Math.round(r)), 4 * r);
-    c.globalAlpha = 1;
+    for (let y = RULER * r; y < this.#height; y += 8 * r) this.#fill(c, this.#colours.text, x, y, Math.max(1, Math.round(r)), 4 * r, 0.7);
     c.beginPath();
     c.moveTo(x - 5 * r, (RULER - 8) * r);
     c.lineTo(x + 5 * r, (RULER - 8) * r);
@@ -361,30 +355,25 @@ export class Painter {
   /** Flags below the ruler, with their notes as far as they fit. */
   #drawMarkers(c: CanvasRenderingContext2D): void {
     const r = this.#ratio;
-    const view = this.#viewer.view.peek();
     for (const { sample, note } of this.#viewer.markers.peek()) {
-      const x = Math.round(toX(view, sample, this.#width));
+      const x = Math.round(this.#x(sample));
       if (x < -200 * r || x > this.#width) continue;
-      c.fillStyle = this.#colours.accent;
-      c.fillRect(x, RULER * r, Math.max(1, Math.round(r)), this.#height);
+      this.#fill(c, this.#colours.accent, x, RULER * r, Math.max(1, Math.round(r)), this.#height);
       const words = note.length > 24 ? `${note.slice(0, 23)}…` : note;
       const wide = c.measureText(words).width + 8 * r;
       c.fillRect(x, 0, wide, 14 * r);
-      c.fillStyle = this.#colours.back;
-      c.fillText(words, x + 4 * r, 7.5 * r);
+      this.#write(c, this.#colours.back, words, x + 4 * r, 7.5 * r);
     }
   }
 
   #drawCursor(c: CanvasRenderingContext2D, name: string, x: number): void {
     const r = this.#ratio;
-    c.fillStyle = this.#colours.cursor;
-    c.fillRect(Math.round(x), 14 * r, Math.max(1, Math.round(r)), this.#height);
+    this.#fill(c, this.#colours.cursor, Math.round(x), 14 * r, Math.max(1, Math.round(r)), this.#height);
     c.beginPath();
     c.roundRect(Math.round(x) - 8 * r, 0, 16 * r, 14 * r, 3 * r);
     c.fill();
-    c.fillStyle = this.#colours.back;
     c.textAlign = "center";
-    c.fillText(name, x, 7.5 * r);
+    this.#write(c, this.#colours.back, name, x, 7.5 * r);
     c.textAlign = "start";
   }
 
@@ -394,11 +383,8 @@ export class Painter {
     if (!hover) return;
     const r = this.#ratio;
     const view = this.#viewer.view.peek();
-    const x = Math.round(toX(view, hover.sample, this.#width));
-    c.fillStyle = this.#colours.quiet;
-    c.globalAlpha = 0.5;
-    c.fillRect(x, RULER * r, 1, this.#height);
-    c.globalAlpha = 1;
+    const x = Math.round(this.#x(hover.sample));
+    this.#fill(c, this.#colours.quiet, x, RULER * r, 1, this.#height, 0.5);
     const { lanes } = places(this.#viewer);
     const place = lanes[hover.lane];
     if (place && this.#labelLost(c, hover.sample, place)) return;
@@ -406,24 +392,25 @@ export class Painter {
     const pulse = levels && place ? pulseAt(levels, Math.min(levels.length - 1, Math.max(0, x))) : undefined;
     if (!pulse || !place || pulse.to - pulse.from < 12 * r) return;
     const rate = this.#viewer.source.rate;
-    const long = (end: number): number => (toSample(view, end, this.#width) - toSample(view, pulse.from, this.#width)) / rate;
+    const isExact = this.#viewer.level === 0 && this.#width >= span(view) * 4;
+    const long = (end: number): number => {
+      const samples = toSample(view, end, this.#width) - toSample(view, pulse.from, this.#width);
+      return (isExact ? Math.round(samples) : samples) / rate;
+    };
     const y = Math.round((place.top + place.height / 2) * r);
-    c.fillStyle = this.#colours.text;
-    c.fillRect(pulse.from, y, (pulse.period ?? pulse.to) - pulse.from, 1);
-    for (const end of [pulse.from, pulse.to - 1, ...(pulse.period ? [pulse.period - 1] : [])]) c.fillRect(end, y - 3 * r, 1, 7 * r);
-    const isExact = this.#viewer.level === 0 && this.#width >= (view.to - view.from) * 4;
-    const words = pulseText(isExact ? Math.round(long(pulse.to) * rate) / rate : long(pulse.to), pulse.period && (isExact ? Math.round(long(pulse.period) * rate) / rate : long(pulse.period)), pulse.isHigh, isExact);
+    this.#fill(c, this.#colours.text, pulse.from, y, (pulse.period ?? pulse.to) - pulse.from, 1);
+    for (const end of [pulse.from, pulse.to - 1, ...(pulse.period ? [pulse.period - 1] : [])]) this.#fill(c, this.#colours.text, end, y - 3 * r, 1, 7 * r);
+    const words = pulseText(long(pulse.to), pulse.period && long(pulse.period), pulse.isHigh, isExact);
     this.#label(c, words, (pulse.from + pulse.to) / 2, (lanes.at(-1) === place ? place.top - 10 : place.top + place.height + 10) * r);
   }
 
   /** Says which samples were lost at the pointer. */
   #labelLost(c: CanvasRenderingContext2D, sample: number, { top, height }: Place): boolean {
     const r = this.#ratio;
-    const view = this.#viewer.view.peek();
-    const reach = (GAP_PX * r * span(view)) / this.#width;
+    const reach = (GAP_PX * r * span(this.#viewer.view.peek())) / this.#width;
     const gap = gapAt(this.#viewer.gaps, sample) ?? gapAt(this.#viewer.gaps, sample - reach);
     if (!gap) return false;
-    const [from, to] = [gap.from, gap.to].map((at) => Math.min(Math.max(toX(view, at, this.#width), 0), this.#width)) as [number, number];
+    const [from, to] = [gap.from, gap.to].map((at) => Math.min(Math.max(this.#x(at), 0), this.#width)) as [number, number];
     this.#label(c, lostText(gap, this.#viewer.source.rate), (from + to) / 2, (top + height / 2) * r);
     return true;
   }
@@ -438,8 +425,7 @@ export class Painter {
     c.fill();
     c.strokeStyle = this.#colours.quiet;
     c.stroke();
-    c.fillStyle = this.#colours.text;
-    c.fillText(text, left + 6 * r, y + 0.5);
+    this.#write(c, this.#colours.text, text, left + 6 * r, y + 0.5);
   }
 }
 
