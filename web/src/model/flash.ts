@@ -40,19 +40,17 @@ export const isUpdating = ({ phase }: Pick<UpdatesUpdate, "phase">): boolean => 
 
 type Code = NonNullable<DevicesFlash["code"]>;
 
-/** What a person can do about a failure; docs/flashing.md has the codes. */
+/** What a person can do about a failure, besides what the server's sentence says; docs/flashing.md has the codes. */
 const ADVICE: Partial<Record<Code, string>> = {
-  no_target: "Check the target's power and the wires SWCLK, SWDIO and GND. If its firmware uses these pins, connect under reset.",
-  target_lost: "Check the target's power and the wires, and flash again.",
+  no_target: "If its firmware uses these pins, connect under reset.",
+  target_lost: "Flash again.",
   wrong_target: "Choose the chip that is there, or allow another one in the options.",
-  ambiguous_target: "Write the whole name of the chip as target.",
-  target_locked: "The chip is protected from debuggers and has to be mass erased first, with OpenOCD over a tunnel.",
-  outside_memory: "The firmware was linked for another chip, or has data where this one has no memory.",
+  target_locked: "OpenOCD over a tunnel can do that.",
+  outside_memory: "It was linked for another chip.",
   attach_failed: "Check the wires, and try a lower speed or connecting under reset.",
   verify_failed: "Flash again. If it stays so, the flash of the chip is worn out or protected.",
   device_lost: "The firmware on the chip may be incomplete: flash again as soon as the device is online.",
   device_offline: "Flash again as soon as the device is online.",
-  pod_refused: "Remove what the pod says, and flash again.",
   lease_lost: "Somebody else's lease began, or this one ended. Flash again when the device is free.",
 };
 

@@ -119,26 +119,32 @@ function listen(canvas: HTMLCanvasElement, viewer: Viewer, mark: (sample: number
     const view = viewer.view.peek();
     const hover = viewer.hover.peek();
     const here = hover ? (hover.sample - view.from) / span(view) : 0.5;
+    const middle = hover?.sample ?? (view.from + view.to) / 2;
+    const choose = (lane: number): void => void (viewer.selected.value = Math.min(viewer.source.lanes.length - 1, Math.max(0, lane)));
+    const zoomBy = (factor: number) => () => viewer.look(zoom(view, here, factor));
+    const panBy = (share: number) => () => viewer.look(pan(view, share));
+    const place = (cursor: "a" | "b") => () => void viewer.place(cursor, middle, hover?.lane ?? viewer.selected.value);
+    const [closer, further, left, right] = [zoomBy(0.5), zoomBy(2), panBy(-0.1), panBy(0.1)];
     const actions: Record<string, () => void> = {
-      "+": () => viewer.look(zoom(view, here, 0.5)),
-      "=": () => viewer.look(zoom(view, here, 0.5)),
-      w: () => viewer.look(zoom(view, here, 0.5)),
-      "-": () => viewer.look(zoom(view, here, 2)),
-      s: () => viewer.look(zoom(view, here, 2)),
-      ArrowLeft: () => viewer.look(pan(view, -0.1)),
-      a: () => viewer.look(pan(view, -0.1)),
-      ArrowRight: () => viewer.look(pan(view, 0.1)),
-      d: () => viewer.look(pan(view, 0.1)),
-      Home: () => viewer.look(pan(view, -1e12)),
-      End: () => viewer.look(pan(view, 1e12)),
+      "+": closer,
+      "=": closer,
+      w: closer,
+      "-": further,
+      s: further,
+      ArrowLeft: left,
+      a: left,
+      ArrowRight: right,
+      d: right,
+      Home: panBy(-1e12),
+      End: panBy(1e12),
       f: () => viewer.look(whole(view.samples)),
       n: () => void viewer.step(true),
       p: () => void viewer.step(false),
-      ArrowUp: () => (viewer.selected.value = Math.max(0, viewer.selected.value - 1)),
-      ArrowDown: () => (viewer.selected.value = Math.min(viewer.source.lanes.length - 1, viewer.selected.value + 1)),
-      "1": () => void viewer.place("a", hover?.sample ?? (view.from + view.to) / 2, hover?.lane ?? viewer.selected.value),
-      "2": () => void viewer.place("b", hover?.sample ?? (view.from + view.to) / 2, hover?.lane ?? viewer.selected.value),
-      m: () => mark(Math.round(hover?.sample ?? (view.from + view.to) / 2), hover && hover.lane >= 0 ? hover.lane : viewer.selected.value),
+      ArrowUp: () => choose(viewer.selected.value - 1),
+      ArrowDown: () => choose(viewer.selected.value + 1),
+      "1": place("a"),
+      "2": place("b"),
+      m: () => mark(Math.round(middle), hover && hover.lane >= 0 ? hover.lane : viewer.selected.value),
       Escape: () => {
         viewer.cursors.value = {};
         viewer.places.value = [];
