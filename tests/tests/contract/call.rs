@@ -88,7 +88,7 @@ impl Call {
             let given = pair.split('=').next().unwrap_or_default();
             !given.is_empty() && given != name
         });
-        let encoded: String = value.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        let encoded: String = value.bytes().map(encoded).collect();
         let mut pairs: Vec<String> = others.map(str::to_owned).collect();
         pairs.push(format!("{name}={encoded}"));
         let path = format!("{path}?{}", pairs.join("&")).into();
@@ -164,5 +164,13 @@ impl Rows {
     pub(crate) fn calls(&self) -> impl Iterator<Item = &Call> {
         let success = self.success.iter().map(|(_, call)| call);
         success.chain(self.refusals.iter().map(|(_, _, call)| call))
+    }
+}
+
+/// A byte in a query. Letters stand for themselves: long texts have to fit.
+fn encoded(byte: u8) -> String {
+    match byte.is_ascii_alphanumeric() {
+        true => char::from(byte).to_string(),
+        false => format!("%{byte:02X}"),
     }
 }
