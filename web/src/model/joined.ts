@@ -1,5 +1,5 @@
 // Several captures, and what else was measured, as the lanes of one axis. Pure, but for the promises of the sources.
-import { type Lane, type Part, STRETCHES, type Tile, type TileSource, tileSpan } from "./tiles.ts";
+import { type Lane, type Part, STRETCHES, type Tile, type TileSource, stretchesIn, tileSpan } from "./tiles.ts";
 
 export interface Member {
   readonly source: TileSource;
@@ -79,7 +79,7 @@ export class HeldSource implements TileSource {
 
   load(level: number, index: number): Promise<Tile> {
     const seconds = (stretch: number): number => (index * tileSpan(level) + stretch * 2 ** level) / this.rate;
-    const count = Math.max(0, Math.min(STRETCHES, Math.ceil((this.samples - index * tileSpan(level)) / 2 ** level)));
+    const count = stretchesIn(this.samples, level, index);
     const parts = this.#values.map((values): Part => {
       const [min, max] = [new Float32Array(count).fill(NaN), new Float32Array(count).fill(NaN)];
       let held = this.#at.findLastIndex((at) => at <= seconds(0));

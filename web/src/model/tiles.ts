@@ -46,6 +46,9 @@ export interface TileSource {
 
 export const tileSpan = (level: number): number => STRETCHES * 2 ** level;
 
+/** How many stretches a tile has of a capture with so many samples. */
+export const stretchesIn = (samples: number, level: number, index: number): number => Math.max(0, Math.min(STRETCHES, Math.ceil(samples / 2 ** level) - index * STRETCHES));
+
 /** One to two stretches for each of `columns`; at level 0 every sample is its own. */
 export function levelFor(view: View, columns: number): number {
   return Math.max(0, Math.floor(Math.log2(span(view) / columns)));

@@ -1,6 +1,6 @@
 // Waveforms as levels: from codes to a plot's tiles, from texts and captures to samples. Pure.
 import type { WaveformsPreview } from "../api/schema.ts";
-import { type Lane, STRETCHES, type Tile, type TileSource, tileSpan } from "./tiles.ts";
+import { type Lane, type Tile, type TileSource, stretchesIn, tileSpan } from "./tiles.ts";
 
 export const OUTPUTS = {
   "3v3": { name: "3.3 V output", low: 0, high: 3.3, unit: "V" },
@@ -30,7 +30,7 @@ export class PreviewSource implements TileSource {
   load(level: number, index: number): Promise<Tile> {
     const stretch = 2 ** level;
     const start = index * tileSpan(level);
-    const count = Math.max(0, Math.min(STRETCHES, Math.ceil((this.samples - start) / stretch)));
+    const count = stretchesIn(this.samples, level, index);
     const [min, max] = [new Float32Array(count).fill(Infinity), new Float32Array(count).fill(-Infinity)];
     for (let i = 0; i < count; i++)
       for (const value of this.levels.subarray(start + i * stretch, start + (i + 1) * stretch)) {

@@ -7,7 +7,7 @@ import type { DevicesDevice } from "../api/schema.ts";
 import { isAtLeast } from "../api/session.ts";
 import { Button } from "../ui/button.tsx";
 import { Confirm } from "../ui/confirm.tsx";
-import { holderOf } from "./device-state.tsx";
+import { Loses } from "./device-state.tsx";
 
 export function LeaseControls({ device }: { device: DevicesDevice }) {
   const mine = isMine(device);
@@ -63,7 +63,7 @@ function TakeOver({ device }: { device: DevicesDevice }) {
           await waitFor(device);
         }}>
           {lease
-            ? <p><b>{holderOf(lease)}</b> loses the device at once: its captures and flashes end, its streams close, and the target is switched off. You get it when it is safe, after those who wait in line already.</p>
+            ? <p><Loses lease={lease} /> You get it when it is safe, after those who wait in line already.</p>
             : <p>The device has not become safe after its last lease: {device.making_safe_obstacle}. Its target may still have power.</p>}
         </Confirm>
       )}

@@ -30,6 +30,9 @@ export function DeviceState({ device: { state, missing_parts } }: { device: Devi
 export const holderOf = ({ holder }: { readonly holder: string }): string =>
   holder === session.value?.user ? "A program of yours" : /^[0-9A-Z]{26}$/.test(holder) ? `A program of user ${holder.slice(-6)}` : holder;
 
+/** What ending a lease does to who has it. */
+export const Loses = ({ lease }: { lease: { readonly holder: string } }) => <><b>{holderOf(lease)}</b> loses the device at once: its captures and flashes end, its streams close, and the target is switched off.</>;
+
 /** Who holds a device and how long still, or that it is free. */
 export function Lease({ device }: { device: DevicesDevice }) {
   const { id, lease, making_safe_since, making_safe_obstacle } = device;

@@ -14,7 +14,7 @@ import { Empty, Loaded } from "../ui/states.tsx";
 import { restore } from "../viewer/address.ts";
 import { Row } from "../viewer/decoders.ts";
 import { Shown } from "../viewer/shown.tsx";
-import { StoredSource } from "../viewer/sources.ts";
+import { StoredSource, readCapture } from "../viewer/sources.ts";
 import { Viewer } from "../viewer/viewer.ts";
 import { verdictOf } from "./job-state.ts";
 
@@ -42,7 +42,7 @@ async function read(id: string, signal: AbortSignal): Promise<Known> {
   const kept = new Set((job.captures ?? []).filter(({ is_done }) => is_done).map((capture) => capture.id));
   const captures = trace.tracks.flatMap((track) => track.captures).filter((capture) => kept.has(capture.id)).slice(0, CAPTURES_MAX);
   const members = await Promise.all(captures.map(async ({ id: capture, name, from }): Promise<readonly Member[]> => {
-    const found = await call("GET /capture/{id}", { path: { id: capture }, query: { frames: "none" } }, signal).catch(() => undefined);
+    const found = await readCapture(capture, signal).catch(() => undefined);
     return found && found.channels.length > 0 ? [{ from, source: named(new StoredSource(found), name, captures.length === 1) }] : [];
   }));
   const rails = trace.rails.map(({ name, points }): Member => ({

@@ -7,7 +7,7 @@ import { Confirm } from "../ui/confirm.tsx";
 import { Empty, Loaded } from "../ui/states.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import { toast } from "../ui/toast.tsx";
-import { Lease, holderOf } from "./device-state.tsx";
+import { Lease, Loses } from "./device-state.tsx";
 import { useDevices } from "./devices.tsx";
 
 const isHeld = ({ lease, making_safe_since }: DevicesDevice): boolean => lease !== null || making_safe_since !== null;
@@ -34,7 +34,7 @@ export function Leases() {
                 await endLease(ending.value!);
                 toast(`The lease of ${name} has ended`);
               }}>
-                <p><b>{holderOf(ending.value.lease)}</b> loses the device at once: its captures and flashes end, its streams close, and the target is switched off.</p>
+                <p><Loses lease={ending.value.lease} /></p>
               </Confirm>
             )}
           </>

@@ -18,7 +18,7 @@ import { ChannelPanel } from "../viewer/channel-panel.tsx";
 import { JobPanel } from "../viewer/job-panel.tsx";
 import { Lookups } from "../viewer/lookups.ts";
 import { Shown } from "../viewer/shown.tsx";
-import { StoredSource } from "../viewer/sources.ts";
+import { StoredSource, readCapture } from "../viewer/sources.ts";
 import { Viewer } from "../viewer/viewer.ts";
 import { STATES, titleOf } from "./capture-list.tsx";
 
@@ -29,7 +29,7 @@ const isOver = ({ status }: Capture): boolean => !["pending", "armed", "running"
 export default function ViewerPage({ id }: { id: string }) {
   const [settled, settle] = useState(false);
   const capture = useResource(`capture ${id}`, async (signal) => {
-    const found = await call("GET /capture/{id}", { path: { id }, query: { frames: "none" } }, signal);
+    const found = await readCapture(id, signal);
     if (isOver(found)) settle(true);
     return found;
   }, settled ? 0 : 1000);

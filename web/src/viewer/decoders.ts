@@ -5,7 +5,7 @@ import type { Answer } from "../api/client.ts";
 import { Annotations, type Block, type Density, blocks, densityBlocks } from "../model/annotations.ts";
 import type { View } from "../model/axis.ts";
 import { type Decoding, decodingText } from "../model/decoding.ts";
-import { EVENTS_MAX, decode, density } from "./decoding.ts";
+import { EVENTS_MAX, type Said, decode, density } from "./decoding.ts";
 import { LiveDecoding } from "./live-decoding.ts";
 
 /** How the server describes a decoder. */
@@ -147,10 +147,7 @@ export class Decoder {
     if (total <= SEEN_MAX) {
       for (const { id } of rows) said.set(id, new Annotations());
       for await (const batch of decode(capture, this.decoding, this.#wanted, signal, { from, to, limit: SEEN_MAX }))
-        for (const { start, end, class: kind, text, value } of batch) {
-          const into = said.get(this.#rowOf(kind).id);
-          if (into instanceof Annotations) into.add({ start, end, kind, text: withCharacter(kind, text, value) });
-        }
+        this.#add(batch, ({ id }) => said.get(id) as Annotations | undefined);
     } else {
       for (const { id } of rows) said.set(id, { from, to, counts: this.#sum(id, counts) });
     }
@@ -177,7 +174,7 @@ export class Decoder {
       this.#shown = one.rows.filter(({ id }) => !id.endsWith("bits"));
       let [last, events, start] = [performance.now(), 0, 0];
       for await (const batch of decode(capture, this.decoding, this.#wanted, this.#stop.signal, { limit: EVENTS_MAX })) {
-        for (const { start: at, end, class: kind, text, value } of batch) this.#rowOf(kind).annotations.add({ start: at, end, kind, text: withCharacter(kind, text, value) });
+        this.#add(batch);
         start = batch.at(-1)?.start ?? start;
         events += batch.length;
         if (performance.now() - last < SHOWN_EVERY_MS) continue;
@@ -209,13 +206,18 @@ export class Decoder {
     this.#shown = one.rows.filter(({ id }) => !id.endsWith("bits"));
     this.#live = new LiveDecoding(device, capture, this.decoding, this.#wanted, {
       said: (events) => {
-        for (const { start, end, class: kind, text, value } of events) this.#rowOf(kind).annotations.add({ start, end, kind, text: withCharacter(kind, text, value) });
+        this.#add(events);
         changed();
       },
       full: () => (this.#message.value = `The first ${EVENTS_MAX.toLocaleString("en")} are shown; all of them are in the capture once it is done.`),
       done: () => (this.#state.value = "done"),
       failed: fail,
     });
+  }
+
+  /** What a decoder says goes to its row, or to what stands for it. */
+  #add(events: readonly Said[], into = ({ annotations }: Row): Annotations | undefined => annotations): void {
+    for (const { start, end, class: kind, text, value } of events) into(this.#rowOf(kind))?.add({ start, end, kind, text: withCharacter(kind, text, value) });
   }
 
   #rowOf(kind: string): Row {

@@ -1,9 +1,8 @@
 // A good capture that is laid over another one: its lanes by their names, its time 0 at the other's.
 import { effect } from "@preact/signals";
-import { call } from "../api/client.ts";
 import type { View } from "../model/axis.ts";
 import { Lookups } from "./lookups.ts";
-import { StoredSource } from "./sources.ts";
+import { StoredSource, readCapture } from "./sources.ts";
 import { Viewer } from "./viewer.ts";
 
 export class Golden {
@@ -49,7 +48,7 @@ export class Golden {
 }
 
 export async function readGolden(id: string, over: Viewer): Promise<Golden> {
-  const capture = await call("GET /capture/{id}", { path: { id }, query: { frames: "none" } });
+  const capture = await readCapture(id);
   const source = new StoredSource(capture);
   const names = capture.channels.map(({ name }) => name);
   const lanes = over.source.lanes.map(({ name, note, kind }) => {

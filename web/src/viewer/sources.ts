@@ -1,11 +1,14 @@
 // Where the viewer's tiles come from: a stored capture, or one that is arriving.
-import { request, url } from "../api/client.ts";
+import { type Answer, call, request, url } from "../api/client.ts";
 import type { CapturesCaptureInFull, CapturesChannel } from "../api/schema.ts";
 import { type Gap, masked } from "../model/gaps.ts";
 import type { LiveCapture } from "../model/live.ts";
 import { needFor, resampled } from "../model/resample.ts";
-import { type Lane, type Part, STRETCHES, type Tile, type TileSource, tileSpan } from "../model/tiles.ts";
+import { type Lane, type Part, type Tile, type TileSource, stretchesIn } from "../model/tiles.ts";
 import { parseTiles } from "../model/wire.ts";
+
+/** A capture with its channels, without samples. */
+export const readCapture = (id: string, signal?: AbortSignal): Promise<Answer<"GET /capture/{id}">> => call("GET /capture/{id}", { path: { id }, query: { frames: "none" } }, signal);
 
 export const laneOf = ({ name, label, type, unit }: CapturesChannel): Lane => ({
   name: label ?? name,
@@ -40,7 +43,7 @@ export class StoredSource implements TileSource {
   }
 
   async load(level: number, index: number, signal: AbortSignal): Promise<Tile> {
-    const count = Math.max(0, Math.min(STRETCHES, Math.ceil((this.samples - index * tileSpan(level)) / 2 ** level)));
+    const count = stretchesIn(this.samples, level, index);
     const parts: Part[] = [];
     await Promise.all(this.#groups.map(async (group) => {
       const step = this.rate / group.rate;
