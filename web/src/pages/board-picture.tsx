@@ -4,6 +4,7 @@ import type { EmiFinding } from "../api/schema.ts";
 import { type Board, type ByWidth, type Copper, type Sight, boxOf, drawingOf, nearest, placed, trace, whole, zoomed } from "../model/board.ts";
 import { Button } from "../ui/button.tsx";
 import { Check } from "../ui/field.tsx";
+import { watchColours } from "../viewer/watch-colours.ts";
 
 const MARK = 7;
 const REACH = 14;
@@ -70,14 +71,10 @@ export function BoardPicture({ board, findings, chosen, onChoose }: { board: Boa
     const look = (): void => measure(({ colours }) => ({ width: element.clientWidth, height: element.clientHeight, colours: colours + 1 }));
     const resized = new ResizeObserver(look);
     resized.observe(element);
-    const dark = matchMedia("(prefers-color-scheme: dark)");
-    dark.addEventListener("change", look);
-    const themed = new MutationObserver(look);
-    themed.observe(document.documentElement, { attributeFilter: ["data-theme"] });
+    const unwatch = watchColours(look);
     return () => {
       resized.disconnect();
-      themed.disconnect();
-      dark.removeEventListener("change", look);
+      unwatch();
     };
   }, []);
   useEffect(() => {

@@ -4,6 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { pan, span, toSample, toX, whole, zoom } from "../model/axis.ts";
 import { Painter, places } from "./painter.ts";
 import type { Viewer } from "./viewer.ts";
+import { watchColours } from "./watch-colours.ts";
 
 const MINIMAP = 28;
 const ZOOM_PER_PIXEL = 0.0016;
@@ -29,12 +30,8 @@ export function Plot({ viewer, onMarker }: { viewer: Viewer; onMarker?: ((sample
     const observer = new ResizeObserver(resize);
     observer.observe(frame);
     observer.observe(stage);
-    const dark = matchMedia("(prefers-color-scheme: dark)");
-    const recolour = (): void => painter.recolour();
-    dark.addEventListener("change", recolour);
-    const themed = new MutationObserver(recolour);
-    themed.observe(document.documentElement, { attributeFilter: ["data-theme"] });
     const stops = [
+      watchColours(() => painter.recolour()),
       effect(() => void (viewer.view.value, viewer.edition.value, viewer.golden.value, viewer.trigger.value, painter.due(true))),
       effect(() => void (viewer.hover.value, viewer.cursors.value, viewer.markers.value, viewer.places.value, viewer.judged.value, painter.due(false))),
       effect(() => void (viewer.rows.value.length, untracked(resize))),
@@ -42,8 +39,6 @@ export function Plot({ viewer, onMarker }: { viewer: Viewer; onMarker?: ((sample
     ];
     return () => {
       observer.disconnect();
-      themed.disconnect();
-      dark.removeEventListener("change", recolour);
       stops.forEach((stop) => stop());
       painter.close();
     };
