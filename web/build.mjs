@@ -16,7 +16,7 @@ const dist = resolve(here, out ?? (watch ? ".watch" : "dist"));
 // after the server was updated. Names carry no hash, so that what is committed has readable differences; the folder does.
 // What packs well stands near: gzip looks back 32 kB. So modules come by folder, what draws behind what does not, the folders in
 // the order that takes least, which makes three in a hundred.
-const FOLDERS = ["api", "ui", "console", "joblog", "model", "viewer", "job", "shell", "pages"];
+const FOLDERS = ["api", "ui", "console", "joblog", "model", "viewer", "shell", "job", "pages"];
 function inOrder() {
   const rank = (one) => FOLDERS.indexOf(one.split("/")[0]);
   const all = filesOf("src").map((one) => one.slice(4)).filter((one) => /\.tsx?$/.test(one) && rank(one) >= 0 && one !== "api/schema.ts");
@@ -34,6 +34,8 @@ function elements({ path }) {
 }
 
 const options = {
+  // No extension of a browser looks into the signals of what is served.
+  define: { "window.__PREACT_SIGNALS_DEVTOOLS__": "false" },
   absWorkingDir: here,
   entryPoints: { app: "src/main.tsx", theme: "src/theme.ts", style: "src/style/index.css" },
   outdir: dist,

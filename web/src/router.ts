@@ -24,6 +24,16 @@ export function setQuery(members: Readonly<Record<string, string | readonly stri
   navigate(next.href, "replace");
 }
 
+/** Those of these members of the query that have a value. */
+export const given = (names: readonly string[]): Readonly<Record<string, string>> => Object.fromEntries(names.flatMap((name) => [[name, query.value.get(name) ?? ""]].filter(([, value]) => value)));
+
+/** An address with the query of this one, and a member more. */
+export function withMember(pathname: string, name: string, value: string): string {
+  const members = new URLSearchParams(query.peek());
+  members.set(name, value);
+  return `${pathname}?${members}`;
+}
+
 /** `match("/devices/:id", …)` is `{ id }`, or undefined. */
 export function match(pattern: string, pathname: string): Readonly<Record<string, string>> | undefined {
   const wanted = pattern.split("/");

@@ -49,11 +49,11 @@ async function begin(kind: Kind, { channels, voltage_mv, ...common }: Body, bus:
   const adcRate = Math.min(rate, ADC_MHZ_MAX);
   switch (kind) {
     case "logic":
-      return call("POST /la/captures/start", { body: { ...common, voltage_mv: voltage_mv ?? null, ...(channels ? { channels } : {}) } });
+      return call("POST /la/captures/start", { body: { ...common, voltage_mv: voltage_mv ?? null, channels } });
     case "i2c":
       return call("POST /analyzer/captures/start", { body: { ...common, voltage_mv: voltage_mv ?? null, ...bus } });
     case "analog":
-      return call("POST /scope/captures/start", { body: { ...rest, ...(rest.pre_samples ? { pre_samples: Math.floor((rest.pre_samples / rate) * adcRate) } : {}), sample_rate_mhz: adcRate, samples: Math.round((samples / rate) * adcRate) } });
+      return call("POST /scope/captures/start", { body: { ...rest, pre_samples: rest.pre_samples && Math.floor((rest.pre_samples / rate) * adcRate), sample_rate_mhz: adcRate, samples: Math.round((samples / rate) * adcRate) } });
     case "dual":
       return call("POST /capture/start", { body: { ...rest, la_rate_mhz: rate, la_samples: samples, adc_rate_mhz: adcRate, adc_samples: Math.round((samples / rate) * adcRate) } });
   }
@@ -94,9 +94,9 @@ export function StartSheet({ device: given, onClose }: { device: string | undefi
       samples,
       sample_rate_mhz: Number(rate.value),
       voltage_mv: Number(volts.value) as 1800 | 3300,
-      ...(name.value.trim() ? { name: name.value.trim() } : {}),
-      ...(lanes.value.size > 0 ? { channels: [...lanes.value].sort((a, b) => a - b).map(named) } : {}),
-      ...(begins ? { trigger: begins, ...(kept > 0 ? { pre_samples: kept } : {}) } : {}),
+      name: name.value.trim() || undefined,
+      channels: lanes.value.size > 0 ? [...lanes.value].sort((a, b) => a - b).map(named) : undefined,
+      trigger: begins, pre_samples: begins && kept > 0 ? kept : undefined,
     };
     const { capture_id, warnings } = await begin(kind.value, body, { scl: named(scl.value), sda: named(sda.value) });
     refresh("captures");

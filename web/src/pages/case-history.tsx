@@ -2,7 +2,7 @@
 import { useGet } from "../api/resource.ts";
 import type { JobsCaseDevice, JobsCaseHistory, JobsCaseRun } from "../api/schema.ts";
 import { judgement } from "../model/history.ts";
-import { query, setQuery } from "../router.ts";
+import { given, query, setQuery, withMember } from "../router.ts";
 import { Badge, type Tone } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { Head } from "../ui/head.tsx";
@@ -33,10 +33,9 @@ export function addressOfHistory(given: { readonly name?: string | null; readonl
 }
 
 export default function CaseHistoryPage() {
-  const given = query.value;
-  const filter = Object.fromEntries(FILTERS.flatMap((name) => (given.get(name) ? [[name, given.get(name)!]] : [])));
+  const filter = given(FILTERS);
   const found = useGet(`history ${JSON.stringify(filter)}`, "GET /jobs/cases", { query: { ...filter, limit: CASES_MAX } }, 10_000);
-  const open = given.get("case");
+  const open = query.value.get("case");
   return (
     <main class="page">
       <Head title="Test cases" note="in the last 50 jobs that fit">
@@ -61,14 +60,8 @@ export default function CaseHistoryPage() {
   );
 }
 
-function addressOf(one: JobsCaseHistory): string {
-  const members = new URLSearchParams(query.peek());
-  members.set("case", keyOf(one));
-  return `/jobs/cases?${members}`;
-}
-
 const COLUMNS: readonly Column<JobsCaseHistory>[] = [
-  { name: "Case", cell: (one) => <><a href={addressOf(one)}>{titleOf(one)}</a>{one.name !== null && <span class="small">{one.run}</span>}</> },
+  { name: "Case", cell: (one) => <><a href={withMember("/jobs/cases", "case", keyOf(one))}>{titleOf(one)}</a>{one.name !== null && <span class="small">{one.run}</span>}</> },
   { name: "State", cell: (one) => <Badge tone={judgement(one).tone}>{judgement(one).word}</Badge> },
   { name: "Newest on the right", wide: true, cell: (one) => <Bars of={one} /> },
   { name: "Fails since", named: true, cell: ({ first_bad }) => (first_bad ? <a class={first_bad.commit ? "mono" : ""} href={`/jobs/${first_bad.job}`}>{first_bad.commit?.slice(0, 10) ?? first_bad.name ?? "a job"}</a> : <span class="quiet">–</span>) },

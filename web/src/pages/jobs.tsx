@@ -27,7 +27,7 @@ const STATES = ["queued", "assigned", "running", "stopping", "finished"] as cons
 export default function JobsPage() {
   const state = STATES.find((one) => one === query.value.get("state"));
   const jobs = usePages(`jobs ${state}`, async (cursor, signal) => {
-    const { jobs: rows, next_cursor: next } = await call("GET /jobs", { query: { ...(state ? { state } : {}), cursor } }, signal);
+    const { jobs: rows, next_cursor: next } = await call("GET /jobs", { query: { state, cursor } }, signal);
     return { rows, next };
   }, 3000);
   return (

@@ -7,7 +7,7 @@ import { useGet } from "../api/resource.ts";
 import type { JobsMeasurement, JobsMeasurementSummary } from "../api/schema.ts";
 import { limits, quantity } from "../model/quantity.ts";
 import { drawing } from "../model/trend.ts";
-import { navigate, query, setQuery } from "../router.ts";
+import { given, navigate, query, setQuery, withMember } from "../router.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Head } from "../ui/head.tsx";
 import { Search } from "../ui/search.tsx";
@@ -25,13 +25,8 @@ const CPK_GOOD = 1.33;
 
 type Asked = { readonly name?: string; readonly device?: string; readonly ref?: string; readonly since?: string };
 
-function asked(): Asked {
-  const given = query.value;
-  return Object.fromEntries(["name", "device", "ref", "since"].flatMap((name) => (given.get(name) ? [[name, given.get(name)!]] : [])));
-}
-
 export default function MeasurementsPage() {
-  const filter = asked();
+  const filter: Asked = given(["name", "device", "ref", "since"]);
   return (
     <main class="page">
       <Head title={filter.name ?? "Measurements"} note={filter.name && <a href="/measurements">All measurements</a>}>
@@ -48,7 +43,7 @@ export default function MeasurementsPage() {
 export const Narrow = ({ name, label }: { name: string; label: string }) => <Search label={label} value={query.value.get(name) ?? ""} onInput={(text) => setQuery({ [name]: text.trim() })} />;
 
 const COLUMNS: readonly Column<JobsMeasurementSummary>[] = [
-  { name: "Name", cell: ({ name }) => <a href={address(name)}>{name}</a> },
+  { name: "Name", cell: ({ name }) => <a href={withMember("/measurements", "name", name)}>{name}</a> },
   { name: "Values", right: true, cell: (one) => <span class="number">{count(one.count)}</span> },
   { name: "Lowest to highest", right: true, cell: ({ min, max, unit }) => <span class="number">{min === max ? quantity(min, unit) : `${quantity(min, unit)} to ${quantity(max, unit)}`}</span> },
   { name: "Mean", right: true, wideScreensOnly: true, cell: ({ mean, unit }) => <span class="number">{quantity(mean, unit)}</span> },
@@ -56,12 +51,6 @@ const COLUMNS: readonly Column<JobsMeasurementSummary>[] = [
   { name: "Cpk", right: true, cell: ({ cpk }) => <Capable cpk={cpk} /> },
   { name: "Change a day", right: true, wideScreensOnly: true, cell: ({ trend, unit }) => <span class="number">{trend === undefined ? "–" : `${trend > 0 ? "+" : ""}${quantity(trend, unit)}`}</span> },
 ];
-
-const address = (name: string): string => {
-  const members = new URLSearchParams(query.peek());
-  members.set("name", name);
-  return `/measurements?${members}`;
-};
 
 const Capable = ({ cpk }: { cpk: number | undefined }) =>
   cpk === undefined ? <span class="quiet">–</span> : <Badge tone={cpk >= CPK_GOOD ? "ok" : cpk >= 1 ? "warn" : "bad"} title="How far the mean is from the nearer limit, in three deviations. 1.33 and more is good.">{cpk.toFixed(2)}</Badge>;

@@ -20,10 +20,10 @@ export function TrustSheet({ changed, onClose }: { changed: AuthRule | undefined
   const saving = useAction(async () => {
     const names = chosen.value.size > 0 ? [...chosen.value] : undefined;
     const ttl_seconds = Number(life.value);
-    if (changed) await call("PATCH /github/trust/{id}", { path: { id: changed.id }, body: { enabled: enabled.value, ttl_seconds, ...(names ? { devices: names } : {}) } });
+    if (changed) await call("PATCH /github/trust/{id}", { path: { id: changed.id }, body: { enabled: enabled.value, ttl_seconds, devices: names } });
     else
       await call("POST /github/trust", { body: {
-        repository: repository.value.trim(), ttl_seconds, ...(ref.value.trim() ? { ref: ref.value.trim() } : {}), ...(environment.value.trim() ? { environment: environment.value.trim() } : {}), ...(names ? { devices: names } : {}),
+        repository: repository.value.trim(), ttl_seconds, ref: ref.value.trim() || undefined, environment: environment.value.trim() || undefined, devices: names,
       } });
     refresh("trust");
   });

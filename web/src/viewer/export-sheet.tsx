@@ -34,7 +34,7 @@ export function ExportSheet({ viewer, onClose }: { viewer: Viewer; onClose: () =
     if (!next.delete(lane)) next.add(lane);
     left.value = next;
   };
-  const query = { format: format.value, ...(left.value.size > 0 ? { channels: chosen.join(",") } : {}), ...(first > 0 ? { from: first } : {}), ...(behind < samples ? { to: behind } : {}) };
+  const query = { format: format.value, channels: left.value.size > 0 ? chosen.join(",") : undefined, from: first || undefined, to: behind < samples ? behind : undefined };
   const long = (one: readonly [number, number] | undefined): string => (one ? `, ${duration((one[1] - one[0]) / viewer.source.rate)}` : "");
   return (
     <Sheet title="Export" onClose={onClose}>

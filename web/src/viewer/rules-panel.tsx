@@ -54,14 +54,9 @@ function RulesSheet({ viewer, onClose }: { viewer: Viewer; onClose: () => void }
 }
 
 const EXAMPLES = `channels: { clk: LA1, rst: LA2 }
-rules:
-  - name: clock runs at 1 MHz
+${exampleRules(["clk", "rst"], [])}  - name: clock runs at 1 MHz
     frequency: { channel: clk, value: 1MHz, tolerance: 1% }
     from: 1ms
-  - name: reset is held
-    pulse: { channel: rst, level: low, min: 10us }
-  - name: clock starts after reset
-    within: { edge: clk rising, after: rst rising, time: 50us, when: once }
   - name: sensor answers
     i2c: { scl: LA1, sda: LA2, address: 0x76, answered: true }
   - name: no error frame
