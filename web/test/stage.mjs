@@ -134,6 +134,17 @@ export async function member() {
   return stage.member;
 }
 
+/** Does something with each of all, a few side by side: pages mostly wait. */
+export async function each(all, work, beside = 4) {
+  const left = [...all];
+  await Promise.all(Array.from({ length: beside }, async () => {
+    for (let next = left.shift(); next !== undefined; next = left.shift())
+      await work(next).catch((error) => {
+        throw new Error(`${[next].flat()[0]}: ${error.message}`, { cause: error });
+      });
+  }));
+}
+
 /** Waits until a page has what it asked for; the stream of events, which does not end, is no request in this sense. */
 export async function settled(page, quietMs = 400) {
   for (let quiet = performance.now(); performance.now() - quiet < quietMs; await new Promise((later) => setTimeout(later, 50))) if (asked.get(page)?.size) quiet = performance.now();

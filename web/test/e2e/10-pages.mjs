@@ -3,13 +3,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fill, pages } from "../pages.mjs";
-import { findings, looks, open, screenshot, settled, stage } from "../stage.mjs";
+import { each, findings, looks, open, screenshot, settled, stage } from "../stage.mjs";
 
 test("something to look at on each page", fill);
 
 for (const [colorScheme, width] of looks)
     test(`no finding of axe, ${colorScheme}, ${width} px`, async () => {
-      for (const [name, path] of pages()) {
+      await each(pages(), async ([name, path]) => {
         const { page, silent } = await open(path, { colorScheme, viewport: { width, height: width < 640 ? 844 : 900 } });
         await page.locator("main h1").waitFor();
         await settled(page);
@@ -17,42 +17,37 @@ for (const [colorScheme, width] of looks)
         assert.deepEqual(await findings(page), [], path);
         assert(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${path} is wider than the screen`);
         await silent();
-      }
+      });
     });
 
-for (const name of pages().filter(([, , request]) => request).map(([one]) => one)) {
-  // Addresses are known only when the tests run.
-  const given = () => pages().find(([one]) => one === name);
+const read = () => pages().filter(([, , request]) => request);
 
-  test(`${name}: what fails says the server's sentence, and tries again when asked`, async () => {
-    const [, path, request] = given();
-    const { page, context } = await open("/sign-in");
-    let fails = true;
-    await page.route(request, (route) => (fails ? route.fulfill({ status: 503, json: { error: "the store is out of service", code: "store_failed", request_id: "abc123" } }) : route.continue()));
-    await page.goto(stage.url + path);
-    const alert = page.getByRole("alert").first();
-    await alert.getByText("The store is out of service.").waitFor();
-    await alert.getByText("abc123").waitFor();
-    assert.deepEqual(await findings(page), []);
-    await screenshot(page, `${name}-failed`);
-    // Asked for while it still fails: what is read again and again would be there before the click.
-    await alert.getByRole("button", { name: "Try again" }).click();
-    fails = false;
-    await alert.getByRole("button", { name: "Try again" }).click({ timeout: 1000 }).catch(() => undefined);
-    await alert.waitFor({ state: "detached" });
-    await context.close();
-  });
+test("what fails says the server's sentence, and tries again when asked", () => each(read(), async ([name, path, request]) => {
+  const { page, context } = await open("/sign-in");
+  let fails = true;
+  await page.route(request, (route) => (fails ? route.fulfill({ status: 503, json: { error: "the store is out of service", code: "store_failed", request_id: "abc123" } }) : route.continue()));
+  await page.goto(stage.url + path);
+  const alert = page.getByRole("alert").first();
+  await alert.getByText("The store is out of service.").waitFor();
+  await alert.getByText("abc123").waitFor();
+  assert.deepEqual(await findings(page), [], path);
+  await screenshot(page, `${name}-failed`);
+  // Asked for while it still fails: what is read again and again would be there before the click.
+  await alert.getByRole("button", { name: "Try again" }).click();
+  fails = false;
+  await alert.getByRole("button", { name: "Try again" }).click({ timeout: 1000 }).catch(() => undefined);
+  await alert.waitFor({ state: "detached" });
+  await context.close();
+}));
 
-  test(`${name}: what is forbidden names what is missing`, async () => {
-    const [, path, request] = given();
-    const { page, context } = await open("/sign-in");
-    await page.route(request, (route) => route.fulfill({ status: 403, json: { error: "the role member does not allow it; admins may", code: "forbidden", request_id: "abc" } }));
-    await page.goto(stage.url + path);
-    await page.getByText("The role member does not allow it; admins may.").waitFor();
-    assert.equal(await page.getByRole("button", { name: "Try again" }).count(), 0);
-    await context.close();
-  });
-}
+test("what is forbidden names what is missing", () => each(read(), async ([, path, request]) => {
+  const { page, context } = await open("/sign-in");
+  await page.route(request, (route) => route.fulfill({ status: 403, json: { error: "the role member does not allow it; admins may", code: "forbidden", request_id: "abc" } }));
+  await page.goto(stage.url + path);
+  await page.getByText("The role member does not allow it; admins may.").waitFor();
+  assert.equal(await page.getByRole("button", { name: "Try again" }).count(), 0, path);
+  await context.close();
+}));
 
 test("a server out of reach is said, and what was read stays", async () => {
   const { page, context } = await open("/devices");

@@ -1,7 +1,7 @@
 // What happens is seen at once, and a page on which nothing happens asks for nothing.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { api, capture, open, settled, stage } from "../stage.mjs";
+import { api, capture, each, open, settled, stage } from "../stage.mjs";
 
 const SOON = { timeout: 1000 };
 const IDLE_MS = 10_000;
@@ -70,7 +70,7 @@ test("how long ago something was grows without asking", async () => {
 
 test("pages on which nothing happens ask for nothing", async () => {
   const id = await capture("nothing happens");
-  for (const [path, most] of [["/captures", 0], ["/jobs", 0], ["/devices", 4], [`/captures/${id}`, 0]]) {
+  await each([["/captures", 0], ["/jobs", 0], ["/devices", 4], [`/captures/${id}`, 0]], async ([path, most]) => {
     const { page, silent } = await open(path);
     await page.locator("main h1").waitFor();
     await settled(page, 1000);
@@ -78,7 +78,7 @@ test("pages on which nothing happens ask for nothing", async () => {
     await new Promise((later) => setTimeout(later, IDLE_MS));
     assert(paths.length <= most, `${path} asked for ${paths}`);
     await silent();
-  }
+  });
 });
 
 test("without the stream pages ask again and again, and with it again they do not", async () => {
