@@ -29,7 +29,7 @@ const OUTCOMES: Readonly<Record<Case["outcome"], { readonly word: string; readon
 export function Cases({ job }: { job: JobsJob }) {
   // Where in its capture a case was; cases are shown without it, too.
   const trace = useResource(`trace ${job.id} ${job.finished_at}`, (signal) => (job.state === "finished" ? readTrace(job.id, signal) : Promise.resolve(undefined))).data.value;
-  const cases = useResource(`cases ${job.id} ${job.finished_at}`, async (signal) => parseJunit(await (await request(url("GET /jobs/{id}/junit.xml", { id: job.id }), { signal })).text()), job.state === "finished" ? 0 : 5000, true);
+  const cases = useResource(`cases ${job.id} ${job.finished_at}`, async (signal) => (job.state === "finished" ? parseJunit(await (await request(url("GET /jobs/{id}/junit.xml", { id: job.id }), { signal })).text()) : []));
   const only = query.value.get("only");
   return (
     <section class="job-part" aria-label="Cases">

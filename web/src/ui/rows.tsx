@@ -49,7 +49,9 @@ export function Rows({ count, rowHeight, label, role, render, handle, follow = f
   }, []);
 
   const show = (row: number, where: "middle" | "top" = "middle"): void => {
-    const element = outer.current!;
+    const element = outer.current;
+    // It may be called when the rows are gone.
+    if (!element) return;
     const top = scroll.topFor(row, element.clientHeight, where);
     body.current!.style.height = `${scroll.height}px`;
     element.scrollTop = top;
