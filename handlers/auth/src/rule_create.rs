@@ -1,9 +1,11 @@
 //! `POST /github/trust`: let in the CI runs of a repository.
 
-use guest::{ApiError, Like, Openapi, Request, Response, Route, alike, members, text, trust};
+use guest::{
+    ApiError, Like, Openapi, Request, Response, Route, alike, members, session, text, trust,
+};
 use serde_json::json;
 
-use crate::{rule, scope, token};
+use crate::{rule, scope};
 
 /// Longest repository, ref or environment, in characters.
 const TEXT_CHARS_MAX: usize = 255;
@@ -40,7 +42,7 @@ members! {
         /// Device names; left out = every device.
         devices: Option<Vec<String>> = optional(rule::devices()),
         /// Life of the session tokens.
-        ttl_seconds: u32 = or(token::ttl_s(), token::TTL_SECONDS_DEFAULT),
+        ttl_seconds: u32 = or(session::ttl_seconds(), session::TTL_SECONDS_DEFAULT),
     }
 }
 

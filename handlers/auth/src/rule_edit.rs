@@ -1,10 +1,10 @@
 //! `PATCH /github/trust/{id}`: switch a rule off or on, or change its devices or the life of its
 //! tokens.
 
-use guest::{ApiError, Openapi, Request, Response, Route, flag, members, trust};
+use guest::{ApiError, Openapi, Request, Response, Route, flag, members, session, trust};
 use serde_json::json;
 
-use crate::{rule, scope, token};
+use crate::{rule, scope};
 
 pub(crate) const ROUTE: Route = Route {
     name: "trust.update",
@@ -33,7 +33,7 @@ members! {
     struct Ask {
         enabled: Option<bool> = optional(flag()),
         /// Life of the session tokens.
-        ttl_seconds: Option<u32> = optional(token::ttl_s()),
+        ttl_seconds: Option<u32> = optional(session::ttl_seconds()),
         /// Device names, in place of those before.
         devices: Option<Vec<String>> = optional(rule::devices()),
     }

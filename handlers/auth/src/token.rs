@@ -1,22 +1,13 @@
 //! `POST /auth/token`: exchange an API key or a user session for a short-lived cloud-session token.
 
 use guest::{
-    ApiError, Credential, Openapi, Request, Response, Route, Shape, Time, integer, members, tokens,
+    ApiError, Credential, Openapi, Request, Response, Route, Time, members, session, tokens,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
 use crate::{device, scope};
-
-/// Life of a token when the caller does not say, in seconds.
-pub(crate) const TTL_SECONDS_DEFAULT: u32 = 3600;
-
-/// Shortest life. Published clients renew below 120 s, so shorter ones help nobody.
-const TTL_SECONDS_MIN: u32 = 60;
-
-/// Longest life: a day.
-const TTL_SECONDS_MAX: u32 = 86_400;
 
 /// Most devices that a token may name.
 const DEVICES_MAX: usize = 100;
@@ -53,13 +44,8 @@ members! {
         /// organisation.
         devices: Option<Vec<String>> = optional(device::names(DEVICES_MAX)),
         /// Life of the token.
-        ttl_seconds: u32 = or(ttl_s(), TTL_SECONDS_DEFAULT),
+        ttl_seconds: u32 = or(session::ttl_seconds(), session::TTL_SECONDS_DEFAULT),
     }
-}
-
-/// Life of a requested token, in seconds.
-pub(crate) fn ttl_s() -> impl Shape<Value = u32> {
-    integer(TTL_SECONDS_MIN..=TTL_SECONDS_MAX)
 }
 
 // The only type of token.

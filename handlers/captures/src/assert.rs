@@ -2,10 +2,10 @@
 
 use guest::assertions::{self, Problem, Refusal as Refused};
 use guest::{
-    ApiError, Body, JSON_BODY_BYTES_MAX, Openapi, Refusal, Request, Response, Route, Shape,
-    TextProblem, members, object,
+    ApiError, Body, JSON_BODY_BYTES_MAX, Openapi, Refusal, Request, Response, Route, TextProblem,
+    lines, members, object,
 };
-use schemars::{JsonSchema, Schema, json_schema};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -50,27 +50,7 @@ members! {
         /// Rules, as a file of them has them; docs/assertions.md has all kinds.
         rules: Option<Map<String, Value>> = optional(object()),
         /// The text of such a file, in place of `rules`: lines and columns of what is wrong are those of the text.
-        rules_yaml: Option<String> = optional(Text),
-    }
-}
-
-/// Many lines, which the host reads.
-#[derive(Debug)]
-struct Text;
-
-impl Shape for Text {
-    type Value = String;
-
-    fn read(&self, value: &Value) -> Result<String, String> {
-        let text = value.as_str().ok_or("must be a string")?;
-        match text.chars().count() {
-            1..=RULES_CHARS_MAX => Ok(text.to_owned()),
-            _ => Err(format!("must have 1..={RULES_CHARS_MAX} characters")),
-        }
-    }
-
-    fn schema(&self) -> Schema {
-        json_schema!({"type": "string", "minLength": 1, "maxLength": RULES_CHARS_MAX})
+        rules_yaml: Option<String> = optional(lines(1..=RULES_CHARS_MAX)),
     }
 }
 

@@ -1,7 +1,7 @@
 //! `POST /capture/{id}/link`: an address of a capture as a file, for programs that have no credential.
 
 use guest::recordings::{self, Link};
-use guest::{ApiError, Openapi, Refusal, Request, Response, Route, Time, integer, members};
+use guest::{ApiError, Openapi, Refusal, Request, Response, Route, Time, members, session};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
@@ -9,13 +9,6 @@ use serde_json::json;
 use crate::export::{Asked, file_name, refusal};
 use crate::linked::LINK_CHARS_MAX;
 use crate::{capture, linked};
-
-/// How long an address is good for when the caller does not say, in seconds.
-const TTL_SECONDS_DEFAULT: u32 = 3600;
-
-/// Shortest and longest time for which an address is good: as of session tokens.
-const TTL_SECONDS_MIN: u32 = 60;
-const TTL_SECONDS_MAX: u32 = 86_400;
 
 const DESCRIPTION: &str = "\
     The address opens this export of this capture and nothing else, without a credential and for pages of any origin: \
@@ -59,7 +52,7 @@ members! {
     struct Body {
         file: Asked = inline(),
         /// For how long the address is good; less if the key or session that asks ends before.
-        ttl_seconds: u32 = or(integer(TTL_SECONDS_MIN..=TTL_SECONDS_MAX), TTL_SECONDS_DEFAULT),
+        ttl_seconds: u32 = or(session::ttl_seconds(), session::TTL_SECONDS_DEFAULT),
     }
 }
 

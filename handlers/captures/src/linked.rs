@@ -1,4 +1,4 @@
-//! `GET /capture/{id}/file/{name}`: a capture as a file, for whoever was given the address.
+//! `GET /capture/{id}/file/{name}`: a capture as a file, for those who were given the address.
 
 use guest::recordings::{self, Format};
 use guest::{ApiError, Openapi, Refusal, Request, Response, Route, Shape, members, text};

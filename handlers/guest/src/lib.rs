@@ -28,6 +28,7 @@ mod refusal;
 mod request;
 mod route;
 pub mod selection;
+pub mod session;
 mod shape;
 #[cfg(not(target_arch = "wasm32"))]
 #[doc(hidden)]
@@ -51,7 +52,9 @@ pub use openapi::{Openapi, Operation, Schemas, Time};
 pub use query::Query;
 pub use refusal::Refusal;
 pub use route::{JSON_BODY_BYTES_MAX, Route, dispatch, streamed, table};
-pub use shape::{Shape, alike, choice, flag, id, integer, list, number, object, spelled, text};
+pub use shape::{
+    Shape, alike, choice, flag, id, integer, lines, list, number, object, spelled, text,
+};
 pub use words::Words;
 
 /// Generated from the world `everything`. The packaging step drops every import that a component's

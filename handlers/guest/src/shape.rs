@@ -178,13 +178,7 @@ impl Shape for Text {
     }
 
     fn read_text(&self, text: &str) -> Result<String, String> {
-        if !self.0.contains(&text.chars().count()) {
-            let (least, most) = (self.0.start(), self.0.end());
-            return Err(match least == most {
-                true => format!("must have {least} characters"),
-                false => format!("must have {least}..={most} characters"),
-            });
-        }
+        counted(text, &self.0)?;
         if text.chars().any(char::is_control) {
             return Err("must not contain control characters".to_owned());
         }
@@ -205,6 +199,38 @@ impl Shape for Text {
 
     fn written(&self, value: &String) -> Option<Value> {
         (!value.is_empty()).then(|| value.as_str().into())
+    }
+}
+
+/// Whether a text has this many characters.
+fn counted(text: &str, chars: &RangeInclusive<usize>) -> Result<(), String> {
+    let (least, most) = (chars.start(), chars.end());
+    match chars.contains(&text.chars().count()) {
+        true => Ok(()),
+        false if least == most => Err(format!("must have {least} characters")),
+        false => Err(format!("must have {least}..={most} characters")),
+    }
+}
+
+#[derive(Debug)]
+struct Lines(RangeInclusive<usize>);
+
+/// The text of a file, with this many characters: control characters are for who reads it.
+pub fn lines(chars: RangeInclusive<usize>) -> impl Shape<Value = String> {
+    Lines(chars)
+}
+
+impl Shape for Lines {
+    type Value = String;
+
+    fn read(&self, value: &Value) -> Result<String, String> {
+        let text = string(value)?;
+        counted(text, &self.0)?;
+        Ok(text.to_owned())
+    }
+
+    fn schema(&self) -> Schema {
+        json_schema!({"type": "string", "minLength": self.0.start(), "maxLength": self.0.end()})
     }
 }
 

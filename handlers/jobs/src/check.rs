@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::submit::{Definition, REF_CHARS_MAX};
+use crate::submit::{REF_CHARS_MAX, definition};
 use crate::{job, refusal};
 
 const DESCRIPTION: &str = "\
@@ -34,7 +34,7 @@ members! {
     #[derive(Debug)]
     struct Body {
         /// Text of the pipeline, YAML of at most 256 KiB; `GET /jobs/schema.json` describes it.
-        definition: String = required(Definition),
+        definition: String = required(definition()),
         /// Branch or tag of the job that it would be: a secret may be for some alone.
         r#ref: Option<String> = optional(text(0..=REF_CHARS_MAX)),
     }

@@ -4,12 +4,12 @@
 use guest::form::{self, Form};
 use guest::jobs::{self, NewJob, Source};
 use guest::{
-    ApiError, Fields, Openapi, Operation, Refusal, Request, Response, Route, Shape, like, members,
-    text,
+    ApiError, Fields, Openapi, Operation, Refusal, Request, Response, Route, Shape, like, lines,
+    members, text,
 };
-use schemars::{JsonSchema, Schema, json_schema};
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::job::{Archive, OUTCOMES, STATUSES};
 use crate::{example, job, refusal};
@@ -62,7 +62,7 @@ pub(crate) const ROUTE: Route = Route {
 members! {
     struct Body {
         /// Text of the pipeline, YAML of at most 256 KiB; `GET /jobs/schema.json` describes it.
-        definition: String = required(Definition),
+        definition: String = required(definition()),
         labels: Labels = inline(),
     }
 }
@@ -87,24 +87,9 @@ members! {
     }
 }
 
-/// Many lines, which the host reads.
-#[derive(Debug)]
-pub(crate) struct Definition;
-
-impl Shape for Definition {
-    type Value = String;
-
-    fn read(&self, value: &Value) -> Result<String, String> {
-        let text = value.as_str().ok_or("must be a string")?;
-        match text.chars().count() {
-            1..=DEFINITION_CHARS_MAX => Ok(text.to_owned()),
-            _ => Err(format!("must have 1..={DEFINITION_CHARS_MAX} characters")),
-        }
-    }
-
-    fn schema(&self) -> Schema {
-        json_schema!({"type": "string", "minLength": 1, "maxLength": DEFINITION_CHARS_MAX})
-    }
+/// The text of a pipeline.
+pub(crate) fn definition() -> impl Shape<Value = String> {
+    lines(1..=DEFINITION_CHARS_MAX)
 }
 
 /// A job that was queued.

@@ -14,7 +14,7 @@ use evidence::cases::{Cases, Source};
 use evidence::making::Bits;
 use evidence::result::{Case, Fault, JobResult, Outcome as CaseOutcome};
 use evidence::{junit, report};
-use jobs::{LogSummary, RunEnd, Skip, Span, Subject, Timeline, cases_of, run_result, spans};
+use jobs::{RunEnd, Skip, Span, Subject, Timeline, cases_of, run_result, spans};
 use scheduler::{Axes, EndedBecause};
 use serde::Serialize;
 use store::jobs::{Attempt, End, Job, Run};
@@ -372,24 +372,10 @@ fn unknown(job: &Job, run: &Run, attempt: Option<&Attempt>) -> RunEnd {
             .and_then(|attempt| attempt.ended_ms)
             .unwrap_or(finished_ms)),
     };
+    let outcome = jobs::Outcome::Skipped(Skip::Cancelled);
     RunEnd {
-        id: run.id.clone(),
-        is_bench: run.is_bench,
-        has_test_output: false,
         device: attempt.and_then(|attempt| attempt.device.clone()),
-        outcome: jobs::Outcome::Skipped(Skip::Cancelled),
-        attempts: 0,
-        time,
-        steps: Vec::new(),
-        spans: Vec::new(),
-        artifacts: Vec::new(),
-        cache_hit: None,
-        network: None,
-        log: LogSummary::default(),
-        case_bytes: 0,
-        cut_bytes: 0,
-        marks: Vec::new(),
-        readings: Vec::new(),
+        ..RunEnd::bare((&run.id, run.is_bench), outcome, time)
     }
 }
 

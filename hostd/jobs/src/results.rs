@@ -133,14 +133,22 @@ impl Span {
 impl RunEnd {
     /// A run that was not run.
     pub(crate) fn skipped(run: &pipeline::plan::Run, outcome: Outcome, at: Duration) -> Self {
+        let is_bench = matches!(run.role, pipeline::plan::Role::Bench { .. });
+        let time = Span { start: at, end: at };
+        Self::bare((&run.id, is_bench), outcome, time)
+    }
+
+    /// The run with this id, a bench or not, of which nothing is known but how it ended and when.
+    #[must_use]
+    pub fn bare((id, is_bench): (&str, bool), outcome: Outcome, time: Span) -> Self {
         Self {
-            id: run.id.clone(),
-            is_bench: matches!(run.role, pipeline::plan::Role::Bench { .. }),
+            id: id.to_owned(),
+            is_bench,
             device: None,
             outcome,
             attempts: 0,
             has_test_output: false,
-            time: Span { start: at, end: at },
+            time,
             steps: Vec::new(),
             spans: Vec::new(),
             artifacts: Vec::new(),

@@ -486,7 +486,6 @@ impl Captures {
     }
 }
 
-/// Half of all permits for a user, all but one for an organisation.
 /// Looks through all captures of an organisation at once; of them one organisation's, and one user's. A handler's deadline may be
 /// shorter than the longest wait.
 const LOOKS: Limits = Limits {
@@ -500,6 +499,7 @@ const LOOKS: Limits = Limits {
 const _: () =
     assert!(LOOKS.per_user_max < LOOKS.per_org_max && LOOKS.per_org_max < LOOKS.permits_max);
 
+/// Half of all permits for a user, all but one for an organisation.
 fn stream_limits(permits_max: u32) -> Limits {
     Limits {
         permits_max,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use admission::{Admission, Limits};
 use evidence::cases::{Counts, Writer};
 use evidence::result::{Case, Fault};
-use jobs::{LogSummary, Outcome, RunEnd, Skip, Span, StepEnd};
+use jobs::{Outcome, RunEnd, Skip, Span, StepEnd};
 use serde_json::Value;
 use store::jobs::{End, Run};
 
@@ -253,23 +253,8 @@ fn steps_that_are_a_case_count_beside_those_of_programs() {
         measurements: Vec::new(),
     };
     let end = |steps: Vec<StepEnd>| RunEnd {
-        id: "bench".into(),
-        is_bench: true,
-        device: None,
-        outcome: Outcome::Passed,
-        attempts: 1,
-        has_test_output: true,
-        time: Span::default(),
         steps,
-        spans: Vec::new(),
-        artifacts: Vec::new(),
-        cache_hit: None,
-        network: None,
-        log: LogSummary::default(),
-        case_bytes: 0,
-        cut_bytes: 0,
-        marks: Vec::new(),
-        readings: Vec::new(),
+        ..RunEnd::bare(("bench", true), Outcome::Passed, Span::default())
     };
     let first = end(vec![
         step(Some("banner"), Outcome::Passed, 0),

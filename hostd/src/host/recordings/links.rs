@@ -51,12 +51,12 @@ pub(super) fn opened(
     capture: &str,
     format: Format,
 ) -> Result<(Verified, Asked), String> {
-    let (by, Linked::Export(file)) = auth.open_link(token).map_err(told)?;
+    let (by, Linked::Export(file)) = auth.open_link(token).map_err(sentence)?;
     if (&*file.capture, file.format) != (capture, format) {
-        return Err(told(AuthError::Invalid));
+        return Err(sentence(AuthError::Invalid));
     }
     if !by.has_scope(Scope::BenchControl.as_str()) {
-        return Err(told(AuthError::Revoked));
+        return Err(sentence(AuthError::Revoked));
     }
     let asked = Asked {
         content: file.content,
@@ -67,7 +67,7 @@ pub(super) fn opened(
     Ok((by, asked))
 }
 
-fn told(error: AuthError) -> String {
+fn sentence(error: AuthError) -> String {
     let why = match error {
         AuthError::Expired => "the time of this address is over",
         AuthError::Revoked => "the right of who made this address has ended",
